@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_exec::Executor;
-use cambio_sim::sprt::{EloScale, SprtQuestion};
-use cambio_sim::tune::PlaySetting;
-use cambio_sim::{Experiment, Focal, Lineups, LuckChoice, Payoff, Runner, read_seed};
+use cambio_sim::sprt::SprtOptions;
+use cambio_sim::{
+    Experiment, Focal, Lineups, LuckChoice, Payoff, Runner, SettingOptions, StudyDriver, TableOptions, read_seed,
+};
 use cambio_stats::normal_cdf;
 use cambio_stats::sprt::Verdict;
 use clap::Parser;
@@ -138,10 +139,12 @@ fn sequential_tests(tests: u64, roster: &Roster, executor: &Executor) -> Result<
         for (luck, name) in [(LuckChoice::Off, "not subtracted"), (LuckChoice::On, "subtracted")] {
             let (mut verdicts, mut deals) = ([0; 3], 0);
             for seed in 1..=tests {
-                let setting = PlaySetting { luck, seed: seed.into(), ..PlaySetting::default() };
-                let (elo_0, elo_1, scale) = (0.0, 20.0, EloScale::Logistic);
-                let question = SprtQuestion { elo_0, elo_1, scale, alpha: 0.05, beta: 0.05, most_deals: 20_000 };
-                let answer = question.ask(&setting, roster, executor, [agent, other], |_, _| ())?;
+                let table = TableOptions { seed: Some(seed.into()), ..TableOptions::default() };
+                let setting = SettingOptions { table, luck, rounds: false };
+                let (agent, other) = (agent.to_owned(), other.to_owned());
+                let options =
+                    SprtOptions { agent, other, setting, elo1: 20.0, deals: 20_000, ..SprtOptions::default() };
+                let answer = options.run(roster, &mut StudyDriver::new(executor, &mut |_| ()))?;
                 eprintln!("{agent} – {other}, luck {name}: {:?} after {} deals", answer.verdict, answer.deals);
                 deals += answer.deals;
                 verdicts[match answer.verdict {

@@ -1,113 +1,36 @@
 //! `cambio advantage`.
 
 use std::io::Write;
-use std::path::Path;
 
-use cambio_agents::{BlueprintName, Roster, WordEnum as _};
-use cambio_core::Rules;
-use cambio_core::rng::Seed;
-use cambio_exec::Executor;
-use cambio_sim::{AdvantageExperiment, AdvantageResult, RoundError, read_rules};
+use cambio_agents::Roster;
+use cambio_sim::{AdvantageOptions, AdvantageResult, StudyDriver};
 use cambio_stats::Interval;
-use serde_json::json;
 
-use crate::exit::{CliResult, Exit};
-use crate::progress::ProgressDisplay;
-use crate::run::{stop_on_signal, threads};
-use crate::say::{count, say, stdout};
-use crate::seeds::{seed_of, warn_if_tuned_on};
-use crate::setting::player;
+use crate::exit::CliResult;
+use crate::say::count;
+use crate::setting::ThreadArgs;
 use crate::solve::Format;
+use crate::study::{Shown, StudyArgs, play};
 use crate::tables::{ALL_AGREE, note_few};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The agent whose decisions are measured
-    agent: String,
-    /// The policy to compare with, which also plays in the other seats: `learned`, or a heuristic such as `sharp`
-    #[arg(long, value_name = "POLICY", default_value = "learned")]
-    over: String,
-    /// The rules: a preset or a rule file. One round is played on each deal
-    #[arg(long, default_value = "classic")]
-    rules: String,
-    /// The number of seats
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = crate::setting::seats)]
-    seats: usize,
-    /// The number of deals; each is played once with the agent in each seat
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=AdvantageExperiment::MOST_DEALS))]
-    deals: u64,
-    /// The number of playouts after each of the two decisions, wherever the agent and the policy differ
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    playouts: u32,
-    /// The seed of the deals: a whole number or any text [default: the name of the command]
-    #[arg(long, value_name = "SEED", value_parser = cambio_sim::read_seed)]
-    seed: Option<Seed>,
-    /// The number of threads; 0 means one for each core. The result does not depend on this number
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
-    threads: usize,
-    /// Do not show progress
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    options: AdvantageOptions,
+    #[command(flatten)]
+    study: StudyArgs,
     /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
-impl Args {
-    fn seed(&self) -> Seed {
-        self.seed.unwrap_or_else(|| seed_of("advantage"))
-    }
-}
-
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let rules = read_rules(&args.rules, Path::new("."))?;
-    let agent = player(roster, "the agent", &args.agent)?;
-    let over = policy(&args.over)?;
-    let Args { seats, deals, playouts, .. } = *args;
-    let seed = args.seed();
-    warn_if_tuned_on(seed, &[agent.to_string()], None);
-    let advantages = AdvantageExperiment { rules: &rules, seats, agent: &agent, over: &over, deals, playouts, seed };
-    let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Failed)?);
-    let progress = ProgressDisplay::spinner(args.quiet);
-    let worth = advantages.play(&executor, |played| progress.status(|| format!("{played} of {deals} deals")));
-    progress.finish();
-    let worth = match worth {
-        Ok(worth) => worth,
-        Err(error @ RoundError::Round { .. }) => {
-            say!("fault: {agent}: {error}");
-            return Ok(Exit::Fault);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let mut out = stdout();
-    match args.format {
-        Format::Json => writeln!(out, "{}", json(args, &rules, &agent.to_string(), &worth))?,
-        Format::Text => print(args, &rules, &agent.to_string(), &worth, &mut out)?,
-    }
-    Ok(Exit::Done)
-}
-
-fn policy(word: &str) -> Result<cambio_agents::Blueprint, String> {
-    let allowed = || format!("--over must be one of {}, found `{word}`", BlueprintName::WORDS.join(", "));
-    BlueprintName::named(word).map(BlueprintName::policy).ok_or_else(allowed)
-}
-
-fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> serde_json::Value {
-    let interval = |interval: &Interval| json!({ "mean": interval.mean, "half_width": interval.half_width() });
-    let asked: Vec<serde_json::Value> = worth
-        .asked
-        .iter()
-        .map(|asked| {
-            json!({
-                "decision": asked.what, "times_per_round": asked.times, "differs_per_round": asked.otherwise,
-                "advantage": interval(&asked.advantage),
-            })
-        })
-        .collect();
-    json!({
-        "rules": rules.name(), "seats": args.seats, "agent": agent, "over": args.over, "deals": args.deals,
-        "playouts": args.playouts, "seed": args.seed().to_string(), "results": interval(&worth.results),
-        "decisions": interval(&worth.decisions), "asked": asked,
+    let StudyArgs { threads: ThreadArgs { threads, quiet }, out } = &args.study;
+    let study = |driver: &mut StudyDriver<'_>| args.options.run(roster, driver);
+    play((*threads, *quiet), out.as_deref(), args.format, study, |worth| {
+        let mut text = Vec::new();
+        print(worth, &mut text)?;
+        Ok(Shown { text, json: worth.to_json(), files: Vec::new() })
     })
 }
 
@@ -123,15 +46,10 @@ fn percent(interval: &Interval) -> String {
     format!("{:+7.2} {text}", 100.0 * interval.mean)
 }
 
-fn print(
-    args: &Args,
-    rules: &Rules,
-    agent: &str,
-    worth: &AdvantageResult,
-    out: &mut impl Write,
-) -> std::io::Result<()> {
-    let Args { over, seats, deals, .. } = args;
-    writeln!(out, "{agent} against {over} on {}, {seats} seats, {}", rules.name(), count(*deals, "deal"))?;
+fn print(worth: &AdvantageResult, out: &mut impl Write) -> std::io::Result<()> {
+    let AdvantageResult { options, rules, agent, deals, .. } = worth;
+    let (over, seats) = (&options.over, options.table.seats());
+    writeln!(out, "{agent} against {over} on {rules}, {seats} seats, {}", count(*deals, "deal"))?;
     writeln!(out, "decision         per round     differs   gain in win share, %")?;
     for asked in &worth.asked {
         let share = 100.0 * asked.otherwise / asked.times;

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_core::text::duration;
 use cambio_exec::Executor;
-use cambio_sim::{Experiment, RunFolder, Unit, equal_time};
+use cambio_sim::{Experiment, RunFolder, SettingOptions, equal_time};
 
 use crate::exit::{CliResult, Exit};
 use crate::run::{play, refuse_existing, stop_on_signal, tell_seating};
 use crate::say::say;
 use crate::seeds::seed_of;
-use crate::setting::{SettingArgs, from_here, in_any_folder, positive};
+use crate::setting::{ThreadArgs, from_here, in_any_folder, positive};
+use crate::study::named;
 use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
@@ -20,7 +21,9 @@ pub(super) struct Args {
     #[arg(required = true, num_args = 2.., value_name = "AGENT")]
     agents: Vec<String>,
     #[command(flatten)]
-    setting: SettingArgs,
+    setting: SettingOptions,
+    #[command(flatten)]
+    threads: ThreadArgs,
     /// The number of deals; each is played in all seatings
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     deals: u64,
@@ -37,11 +40,12 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let SettingArgs { rounds, threads, quiet, .. } = args.setting;
+    let (ThreadArgs { threads, quiet }, table) = (&args.threads, &args.setting.table);
+    table.check().map_err(named)?;
     if let Some(out) = &args.out {
         refuse_existing(out)?;
     }
-    let rules = in_any_folder(args.setting.rules())?;
+    let rules = in_any_folder(table.rules())?;
     let agents = match (args.equal_time, args.agents.iter().find(|agent| agent.contains("=?"))) {
         (Some(ms), _) => with_equal_time(args, &rules, ms / 1000.0, roster)?,
         (None, Some(agent)) => {
@@ -51,21 +55,19 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     };
     let experiment = Experiment {
         name: agents.join(" against "),
-        seed: Some(args.setting.seed("match")),
+        rules: vec![rules],
         deals: args.deals,
-        unit: if rounds { Unit::Rounds } else { Unit::Match },
-        luck: args.setting.luck,
-        ..Experiment::at(&rules, args.setting.seats(), &agents)
+        ..args.setting.experiment("match", &agents)
     };
     // The stored experiment file does not contain `records`, as with `cambio run --records`.
     let toml = from_here(experiment.clone())?.to_toml();
     let experiment = Experiment { records: args.out.is_some(), ..experiment };
     let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);
-    if !quiet {
+    if !*quiet {
         tell_seating(&experiment, &plan);
     }
     let folder = args.out.as_ref().map(|out| RunFolder::create(out, &plan)).transpose()?;
-    play(&plan, folder, threads, quiet, args.format)
+    play(&plan, folder, *threads, *quiet, args.format)
 }
 
 /// The agents with budgets that take `seconds` per decision. Prints what was found.
@@ -75,10 +77,10 @@ fn with_equal_time(
     seconds: f64,
     roster: &Roster,
 ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-    let table = Experiment { seed: Some(seed_of("equal-time")), ..Experiment::at(rules, args.setting.seats(), &[""]) };
+    let table = Experiment { seed: Some(seed_of("equal-time")), ..Experiment::at(rules, args.setting.table.seats(), &[""]) };
     let executor = Executor::new(1)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let measured = |spec: &str, taken: f64| {
-        if !args.setting.quiet {
+        if !args.threads.quiet {
             say!("{spec}: {} per decision", duration(taken));
         }
     };

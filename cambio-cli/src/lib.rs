@@ -43,6 +43,7 @@ mod setting;
 mod site;
 mod solve;
 mod sprt;
+mod study;
 mod tables;
 mod tune;
 mod verify;
@@ -112,7 +113,7 @@ enum Command {
     Plan(plan::Args),
     /// Find the best value of an agent's parameter
     #[command(
-        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving"
+        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method race --deals 64000"
     )]
     Tune(tune::Args),
     /// Play two agents until a sequential test shows which is better

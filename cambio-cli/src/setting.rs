@@ -1,53 +1,21 @@
-//! The options for the setting in which agents play: rules, seats, seed and threads.
+//! Options that several commands have, and checks of options.
 
 use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster};
-use cambio_core::rng::Seed;
-use cambio_sim::tune::PlaySetting;
-use cambio_sim::{Experiment, LuckChoice, Payoff, Unit};
+use cambio_sim::{Experiment, Payoff};
 use cambio_stats::Support;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::run::threads;
-use crate::seeds::seed_of;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct SettingArgs {
-    /// The rules: a preset or a rule file [default: classic]
-    #[arg(long)]
-    pub(super) rules: Option<String>,
-    /// The number of seats [default: 2]
-    #[arg(long, value_name = "N", value_parser = seats)]
-    pub(super) seats: Option<usize>,
-    /// Play one round on each deal instead of a match
-    #[arg(long)]
-    pub(super) rounds: bool,
-    /// The seed of the deals: a whole number or any text [default: the name of the command, so that a test never plays the
-    /// deals on which `tune` chose its agent]
-    #[arg(long, value_name = "SEED", value_parser = cambio_sim::read_seed)]
-    pub(super) seed: Option<Seed>,
-    /// Whether to measure the luck of the cards and subtract it from the results, which gives narrower intervals
-    #[arg(long, default_value = "auto", value_parser = one_of(LUCK))]
-    pub(super) luck: LuckChoice,
+pub(super) struct ThreadArgs {
     /// The number of threads; 0 means one for each core. The result does not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,
     /// Do not show progress
     #[arg(long, short)]
     pub(super) quiet: bool,
-}
-
-const LUCK: &[(LuckChoice, &str, &str)] = &[
-    (LuckChoice::Auto, "auto", "If an agent is slower than the heuristics, and the rules and agents allow it"),
-    (LuckChoice::On, "on", "Always"),
-    (LuckChoice::Off, "off", "Never"),
-];
-
-/// A parser for these values, each with its name and help.
-pub(super) fn one_of<T: Copy + Send + Sync>(values: &'static [(T, &str, &str)]) -> impl TypedValueParser<Value = T> {
-    let named = PossibleValuesParser::new(values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help)));
-    named.try_map(|name| values.iter().find(|(_, other, _)| *other == name).map(|(value, ..)| *value).ok_or("unknown"))
 }
 
 pub(super) fn seats(text: &str) -> Result<usize, String> {
@@ -96,30 +64,4 @@ pub(super) fn check_difference(option: &str, difference: f64, payoff: Payoff) ->
         return Err(format!("{option} must be below 1, found {difference}: {} are between 0 and 1", payoff.unit()));
     }
     Ok(())
-}
-
-impl SettingArgs {
-    pub(super) fn rules(&self) -> &str {
-        self.rules.as_deref().unwrap_or("classic")
-    }
-
-    pub(super) fn seats(&self) -> usize {
-        self.seats.unwrap_or(2)
-    }
-
-    /// The given seed, or the seed of the command with this name.
-    pub(super) fn seed(&self, command: &str) -> Seed {
-        self.seed.unwrap_or_else(|| seed_of(command))
-    }
-
-    pub(super) fn setting(&self, command: &str) -> PlaySetting {
-        PlaySetting {
-            rules: self.rules().to_owned(),
-            seats: self.seats(),
-            unit: if self.rounds { Unit::Rounds } else { Unit::Match },
-            seed: self.seed(command),
-            luck: self.luck,
-            ..PlaySetting::default()
-        }
-    }
 }

@@ -465,7 +465,7 @@ fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
     fs::write(folder.join("stays.sh"), bot).unwrap();
     let spec = "'external(\"sh stays.sh\",start_ms=60000,deadline_ms=60000)'";
     for (words, bots, exit, printed) in [
-        (format!("sprt greedy {spec} --quiet --threads 2"), 2, 1, "interrupted"),
+        (format!("sprt greedy {spec} --quiet --threads 2"), 2, 3, "interrupted"),
         (format!("play --against {spec} --rounds --seed 1"), 1, 0, "you left the match"),
     ] {
         fs::write(folder.join("pids"), "").unwrap();

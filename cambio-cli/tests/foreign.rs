@@ -83,11 +83,19 @@ fn deals_beyond_what_can_be_kept_are_refused_before_they_are_played() {
     let folder = folder("deals");
     let tune = "tune --agent greedy(call_at=?) --range 0..2 -q";
     for (words, found) in [
-        ("--deals 18446744073709551615", "--deals <N>': 18446744073709551615 is not in 2..=10000000"),
-        ("--deals 10000001", "--deals <N>': 10000001 is not in 2..=10000000"),
-        ("--method race --first 18446744073709551615", "--first <N>': 18446744073709551615 is not in 2..=10000000"),
-        ("--validate 18446744073709551615", "--validate <N>': 18446744073709551615 is not in 0..=10000000"),
-        ("--method cma --generations 4294967295", "--generations <N>': 4294967295 is not in 1..=100000"),
+        (
+            "--deals 18446744073709551615",
+            "--deals must be a whole number from 2 to 10000000, found 18446744073709551615",
+        ),
+        ("--deals 10000001", "--deals must be a whole number from 2 to 10000000, found 10000001"),
+        (
+            "--validate 18446744073709551615",
+            "--validate must be a whole number from 0 to 10000000, found 18446744073709551615",
+        ),
+        (
+            "--method cma --generations 4294967295",
+            "--generations must be a whole number from 1 to 100000, found 4294967295",
+        ),
     ] {
         let printed = refusal(&folder, &format!("{tune} {words}"));
         assert!(printed.contains(found), "{printed}");
@@ -595,7 +603,6 @@ fn a_dash_is_standard_output_and_never_a_file() {
         ("solve --game mini-m0 --save - -q", "m0.strategy", "exploitability"),
         ("solve --game mini-m0 --efg - -q", "m0.efg", "exploitability"),
         ("exploit --game mini-m0 --agent greedy --save - -q", "m0.strategy", "exploitability"),
-        ("sprt greedy random --deals 20 -q --out -", "sprt.json", "undecided"),
     ] {
         let _ = fs::remove_file(folder.join(other));
         let named = words.split(' ').map(|word| if word == "-" { other } else { word }).collect::<Vec<_>>().join(" ");

@@ -37,7 +37,7 @@ fn tuning_plays_against_the_bare_agent_and_names_it_before_play() {
     let refused = fails(&folder, 1, &format!("{tune} greedy(call_at=?) --incumbent greddy"));
     assert!(refused.starts_with("error: there is no agent `greddy`; did you mean `greedy`?"), "{refused}");
     let text = "tune --range 0..1 --deals 20 --quiet --agent 'external(\"bot?\")'";
-    assert!(fails(&folder, 1, text).contains("give --field, and --incumbent or --validate 0"));
+    assert!(fails(&folder, 1, text).contains("--field must be given, and incumbent or validate 0, because "));
 }
 
 #[test]

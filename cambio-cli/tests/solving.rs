@@ -9,7 +9,7 @@ use crate::folder::folder;
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Rules, Seat};
 use cambio_exec::Executor;
-use cambio_sim::LowerBound;
+use cambio_sim::{LowerBound, StudyDriver};
 use cambio_solve::{AgentPolicy, Game, InfosetPolicy as _, InfosetView, Limits, ResponderEffort};
 use serde_json::Value;
 
@@ -272,7 +272,8 @@ fn a_responder_with_few_iterations_plays_its_blueprint() {
         let effort = ResponderEffort { iterations, candidates: 5, ..ResponderEffort::default() };
         let bound =
             LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3.into() };
-        let won = bound.play(&Executor::new(2).unwrap(), |_| {}).unwrap();
+        let executor = Executor::new(2).unwrap();
+        let won = bound.run(&mut StudyDriver::new(&executor, &mut |_| ())).unwrap();
         assert_eq!((won.gain.mean, won.by_seat[0] + won.by_seat[1]), (0.0, 0.0), "{iterations} iterations: {won:?}");
     }
 }

@@ -71,7 +71,7 @@ mod _cambio {
     #[pymodule_export]
     use super::record::PyRecord;
     #[pymodule_export]
-    use super::rounds::{_advantage, PySprt, PyTune};
+    use super::rounds::PyStudy;
     #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
     #[pymodule_export]

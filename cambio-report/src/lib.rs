@@ -32,4 +32,4 @@ pub use leaderboard::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
 pub use learning::of_learning;
 pub use run::{Run, of_run};
 pub use times::without_times;
-pub use tuning::{Tuning, of_tuning, write_tuning};
+pub use tuning::{Tuning, of_tuning, tuning_files};

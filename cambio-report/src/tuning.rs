@@ -1,8 +1,5 @@
 //! The report page of tuning: response curves.
 
-use std::path::Path;
-
-use cambio_exec::{FileError, write_whole};
 use cambio_sim::tune::{
     AgainstField, AgainstItself, FieldScores, ResponsePoint, Tuned, TuningOutcome, TuningResult, Validation,
 };
@@ -40,6 +37,7 @@ use crate::template::page;
 ///     seed: 1.into(),
 ///     mixture: false,
 ///     adjusted: false,
+///     undecided: false,
 ///     command: "cambio tune …".into(),
 ///     found: TuningOutcome::AgainstField(AgainstField {
 ///         field: vec!["greedy".into()],
@@ -341,21 +339,13 @@ impl<'a> Tuning<'a> {
     }
 }
 
-/// Writes the results of tuning: `curve.csv`, `scores.csv` (not with CMA-ES), `tuning.json` and `report.html`.
+/// The files of a tuning: `curve.csv`, `scores.csv` (not with CMA-ES), `tuning.json` and `report.html`.
 ///
 /// The columns of `curve.csv` are the fields of [`ResponsePoint`], and a column of numbers for each tuned parameter.
 ///
 /// # Errors
-/// If a file cannot be written.
-pub fn write_tuning(out: &Path, tuned: &Tuned) -> Result<(), FileError> {
-    std::fs::create_dir_all(out).map_err(FileError::unwritable(out))?;
-    for (name, bytes) in files(tuned).map_err(FileError::unwritable(out))? {
-        write_whole(&out.join(name), &bytes)?;
-    }
-    Ok(())
-}
-
-fn files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
+/// If a value cannot be written as CSV or JSON.
+pub fn tuning_files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
     let Tuned { points, scores, result } = tuned;
     let mut curve = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     let columns = serde_json::to_value(ResponsePoint::default())?;

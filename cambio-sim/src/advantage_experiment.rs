@@ -1,13 +1,20 @@
 //! The value of an agent's decisions, compared with a policy that also plays all other seats.
 
-use cambio_agents::{AdvantageEstimator, AgentSpec, Blueprint, Guarded, PolicyAgent};
-use cambio_core::rng::{Key, Purpose};
+use std::ops::ControlFlow;
+
+use cambio_agents::{
+    AdvantageEstimator, AgentSpec, Blueprint, BlueprintName, Guarded, PolicyAgent, Roster, WordEnum as _,
+};
+use cambio_core::rng::{Key, Purpose, Seed};
 use cambio_core::{Agent, MatchSetup, Phase, Rules, Seat, play_match};
-use cambio_exec::Executor;
+use cambio_exec::Worker;
 use cambio_stats::{Interval, Moments, Support};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::plan::Unit;
-use crate::play::{RoundError, play_rounds};
+use crate::play::PlayError;
+use crate::study::{Stage, StudyDriver, StudyError, StudyStep, TableOptions, in_range, lock_of, player};
 
 /// Rounds between an agent in one seat and a policy in all other seats. Each deal is played in every seat.
 ///
@@ -16,45 +23,81 @@ use crate::play::{RoundError, play_rounds};
 /// cards.
 ///
 /// ```
-/// use cambio_agents::{Blueprint, Preset};
-/// use cambio_core::Rules;
-/// use cambio_sim::{AdvantageExperiment, Executor};
+/// use cambio_sim::{AdvantageOptions, Executor, StudyDriver};
 ///
-/// let (rules, agent) = (Rules::preset("classic")?, cambio_agents::roster().parse("random")?);
-/// let over = Blueprint::Heuristic(Preset::Sharp.params());
-/// let advantages = AdvantageExperiment { rules: &rules, seats: 2, agent: &agent, over: &over, deals: 20, playouts: 20, seed: 1.into() };
-/// let worth = advantages.play(&Executor::new(1)?, |_| ())?;
+/// let options =
+///     AdvantageOptions { agent: "random".into(), over: "sharp".into(), deals: 20, playouts: 20, ..AdvantageOptions::default() };
+/// let executor = Executor::new(1)?;
+/// let worth = options.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut |_| ()))?;
 /// assert!(worth.decisions.mean < 0.0 && worth.results.mean < 0.0, "a random player is the worse one");
 /// assert!(worth.asked.iter().any(|asked| asked.what == "a held card" && asked.otherwise > 0.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct AdvantageExperiment<'a> {
-    /// The rules. Each match is a single round.
-    pub rules: &'a Rules,
-    /// The number of seats.
-    pub seats: usize,
-    /// The agent.
-    pub agent: &'a AgentSpec,
-    /// The policy in all other seats, which is also the reference for the agent's decisions.
-    pub over: &'a Blueprint,
-    /// The number of deals.
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct AdvantageOptions {
+    /// The agent whose decisions are measured
+    pub agent: String,
+    /// The policy to compare with, which also plays in the other seats: `learned`, or a heuristic such as `sharp`
+    #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", default_value_t = Self::default().over))]
+    pub over: String,
+    /// The table. Each match is a single round.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub table: TableOptions,
+    /// The number of deals; each is played once with the agent in each seat
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().deals))]
     pub deals: u64,
-    /// The number of playouts for each of the two decisions, if agent and policy decide differently.
+    /// The number of playouts after each of the two decisions, wherever the agent and the policy differ
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().playouts))]
     pub playouts: u32,
-    /// The seed of the deals.
-    pub seed: cambio_core::rng::Seed,
+}
+
+impl Default for AdvantageOptions {
+    fn default() -> AdvantageOptions {
+        let (agent, over, table) = (String::new(), "learned".to_owned(), TableOptions::default());
+        AdvantageOptions { agent, over, table, deals: 1000, playouts: 200 }
+    }
 }
 
 /// The value of an agent's decisions. All intervals are 95 %, clustered by deal, in win shares per round.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdvantageResult {
+    /// The options.
+    pub options: AdvantageOptions,
+    /// The name of the rules.
+    pub rules: String,
+    /// The agent, as written in rows.
+    pub agent: String,
+    /// The number of deals; fewer than planned if the measurement was interrupted.
+    pub deals: u64,
     /// The gain, which is the agent's win share minus an equal share, estimated from the results.
     pub results: Interval,
     /// The same gain, estimated from the agent's decisions.
     pub decisions: Interval,
     /// The same gain by kind of decision, for all kinds that occurred, in the order of a round.
     pub asked: Vec<DecisionKindAdvantage>,
+}
+
+impl AdvantageResult {
+    /// The result as an object, for programs.
+    pub fn to_json(&self) -> serde_json::Value {
+        let interval = |interval: &Interval| json!({ "mean": interval.mean, "half_width": interval.half_width() });
+        let kind = |kind: &DecisionKindAdvantage| {
+            json!({
+                "decision": kind.what, "times_per_round": kind.times, "differs_per_round": kind.otherwise,
+                "advantage": interval(&kind.advantage),
+            })
+        };
+        let AdvantageResult { options, rules, agent, deals, .. } = self;
+        json!({
+            "rules": rules, "seats": options.table.seats(), "agent": agent, "over": options.over, "deals": deals,
+            "playouts": options.playouts, "seed": options.table.seed("advantage").to_string(),
+            "results": interval(&self.results), "decisions": interval(&self.decisions),
+            "asked": self.asked.iter().map(kind).collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// The value of an agent's decisions of one kind.
@@ -110,7 +153,7 @@ fn index(phase: Phase) -> usize {
 }
 
 /// The sums of one round with the agent in one seat.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, Deserialize, Serialize)]
 struct RoundSums {
     results: i64,
     /// For each kind: the numbers of decisions and of decisions unlike the policy's, and the sum of their advantages.
@@ -137,7 +180,9 @@ impl DealTotals {
         }
     }
 
-    fn worth(&self, rounds: u64, seats: usize) -> AdvantageResult {
+    fn worth(&self, options: &AdvantageOptions, rules: &Rules, agent: String) -> AdvantageResult {
+        let (deals, seats) = (self.results.clusters, options.table.seats());
+        let rounds = deals * seats as u64;
         let interval = |moments: &Moments, support: Support| {
             moments.interval(UNITS, support).unwrap_or_else(|| Interval::new(0.0, None, 0, support))
         };
@@ -153,38 +198,79 @@ impl DealTotals {
                 advantage: interval(moments, Support::Line),
             };
         let asked = ASKED.iter().zip(&self.asked).filter(|(_, asked)| asked.0 > 0).map(of_kind).collect();
-        AdvantageResult { results: interval(&self.results, whole), decisions: interval(&self.decisions, whole), asked }
+        let (results, decisions) = (interval(&self.results, whole), interval(&self.decisions, whole));
+        AdvantageResult {
+            options: options.clone(),
+            rules: rules.name().to_owned(),
+            agent,
+            deals,
+            results,
+            decisions,
+            asked,
+        }
     }
 }
 
-impl AdvantageExperiment<'_> {
-    /// The maximum number of deals that the command and the Python package accept.
-    pub const MOST_DEALS: u64 = 1_000_000_000;
-
-    /// Plays the deals. Calls `progress` with the number of finished deals about ten times a second.
+impl AdvantageOptions {
+    /// Plays the deals.
     ///
     /// # Errors
-    /// If the policy cannot play these rules; if an agent is at fault (the first such deal is reported); or if the
-    /// executor was cancelled.
+    /// If an option is invalid, the policy cannot play these rules, an agent is at fault (the first such deal is reported), or
+    /// play was interrupted before the first deal was finished.
     ///
     /// # Determinism
     /// The result does not depend on the number of threads.
-    pub fn play(&self, executor: &Executor, progress: impl FnMut(u64)) -> Result<AdvantageResult, RoundError> {
-        let rules = Unit::Rounds.of(*self.rules);
-        let round = |deal, seat| self.round(&rules, deal, seat);
+    pub fn run(&self, roster: &Roster, driver: &mut StudyDriver<'_>) -> Result<AdvantageResult, StudyError> {
+        self.table.check()?;
+        in_range("deals", self.deals, 1, 1_000_000_000)?;
+        in_range("playouts", self.playouts.into(), 1, 1_000_000)?;
+        let agent = player(roster, &self.agent)?;
+        let over = BlueprintName::named(&self.over).map(BlueprintName::policy).ok_or_else(|| {
+            let (allowed, over) = (BlueprintName::WORDS.join(", "), cambio_core::text::excerpt(&self.over));
+            StudyError::Option("over", format!("must be one of {allowed}, found `{over}`"))
+        })?;
+        let (named, seats, seed) = (self.table.read_rules()?, self.table.seats(), self.table.seed("advantage"));
+        let rules = Unit::Rounds.of(named);
+        rules.covers(seats).map_err(|error| StudyError::Option("seats", error.to_string()))?;
+        let identity = rules.spec().to_json().to_string();
+        let step = StudyStep::Begin { about: String::new(), agents: vec![agent.to_string()], seed };
+        driver.begin(step, &lock_of("advantage", self, &identity))?;
+        let round = Round { rules: &rules, seats, agent: &agent, over: &over, playouts: self.playouts, seed };
+        let part = |deal, seat: usize, _: &Worker<'_>| Some(round.play(deal, Seat::ALL[seat]));
+        let add = |totals: &mut DealTotals, seats: &[RoundSums]| {
+            totals.add(seats);
+            ControlFlow::Continue(())
+        };
+        let status = |_: &DealTotals, played| Some(format!("{played} of {} deals", self.deals));
+        let stage = Stage { request: String::new(), deals: 0..self.deals, parts: seats };
         let mut totals = DealTotals::default();
-        play_rounds(executor, (self.deals, self.seats), &mut totals, round, DealTotals::add, progress)?;
-        Ok(totals.worth(self.deals * self.seats as u64, self.seats))
+        driver.play(stage, &mut totals, part, add, status)?;
+        if totals.results.clusters == 0 {
+            return Err(PlayError::Interrupted.into());
+        }
+        Ok(totals.worth(self, &named, agent.to_string()))
     }
+}
 
+/// The rounds of an experiment.
+struct Round<'a> {
+    rules: &'a Rules,
+    seats: usize,
+    agent: &'a AgentSpec,
+    over: &'a Blueprint,
+    playouts: u32,
+    seed: Seed,
+}
+
+impl Round<'_> {
     /// Plays a round with the agent in this seat.
-    fn round(&self, rules: &Rules, deal: u64, seat: Seat) -> Result<RoundSums, RoundError> {
-        let key = Key::new(self.seed, deal);
+    fn play(&self, deal: u64, seat: Seat) -> Result<RoundSums, StudyError> {
+        let (rules, key) = (self.rules, Key::new(self.seed, deal));
         // The agents' own streams have other random keys, so this stream is independent of theirs.
         let stream = key.stream(Purpose::Agent, seat.index() as u32);
         let over = self.over.clone();
-        let mut advantage = AdvantageEstimator::new(over, rules, self.seats, seat, self.playouts, stream)
-            .map_err(RoundError::Policy)?;
+        let mut advantage =
+            AdvantageEstimator::new(over, rules, self.seats, seat, self.playouts, stream).map_err(StudyError::Task)?;
         let mut agents: Vec<Guarded<Box<dyn Agent>>> = Vec::with_capacity(self.seats);
         for other in Seat::ALL.into_iter().take(self.seats) {
             agents.push(Guarded::new(if other == seat {
@@ -194,7 +280,7 @@ impl AdvantageExperiment<'_> {
             }));
         }
         let match_setup = MatchSetup { rules: *rules, seats: self.seats, key };
-        let failed = |error| RoundError::Round(deal, seat, error);
+        let failed = |error| StudyError::Round { agent: self.agent.to_string(), deal, seat, error };
         let result = play_match(&match_setup, &mut agents, &mut advantage).map_err(failed)?;
         let winners = result.ranks.iter().filter(|&&rank| rank == 1).count();
         let share = if result.ranks[seat.index()] == 1 { 1.0 / winners as f64 } else { 0.0 };

@@ -5,7 +5,8 @@
 //! [`verify`] checks it. The unit of play is the deal block: one lineup on one deal in all its rotations. With [`PlanPlayer`],
 //! other machines play batches of a run.
 //!
-//! [`sprt`], [`tune`], [`LowerBound`] and [`AdvantageExperiment`] play matches for one measurement, and store nothing.
+//! [`sprt`], [`tune`], [`AdvantageOptions`] and [`LowerBound`] are studies: a [`StudyDriver`] plays only as many deals as their
+//! result needs, and can keep the scores in a folder.
 //!
 //! ```
 //! use std::path::Path;
@@ -35,9 +36,10 @@ pub mod rows;
 mod run;
 pub mod sprt;
 mod store;
+mod study;
 pub mod tune;
 
-pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage, decision_kind};
+pub use advantage_experiment::{AdvantageOptions, AdvantageResult, DecisionKindAdvantage, decision_kind};
 pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
 pub use comparison::{
     ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, FEW_DEALS, RunDifference, RunScore,
@@ -55,13 +57,14 @@ pub use plan::{
     Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Secret, Unit, fresh_seed, read_rules,
     read_seed,
 };
-pub use play::{AgentFault, BlockRows, PlayError, RoundError, TimeSpent, Timing, play_block};
+pub use play::{AgentFault, BlockRows, PlayError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};
 pub use run::{
     Findings, PlanPlayer, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify,
     verify_with,
 };
 pub use store::{RunFolder, StoredRun};
+pub use study::{RemotePlayer, SettingOptions, StudyDriver, StudyError, StudyStep, TableOptions, read_options};
 
 /// The version of the program, its git revision, and its Cargo profile.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CAMBIO_BUILD"), ")");

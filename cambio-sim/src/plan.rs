@@ -9,7 +9,7 @@ mod experiment;
 mod lineups;
 mod lock;
 mod playable;
-mod seeds;
+pub(crate) mod seeds;
 mod validate;
 
 pub use baseline::Baseline;

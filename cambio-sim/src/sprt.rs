@@ -3,53 +3,91 @@
 
 mod stored;
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
 
 use cambio_agents::Roster;
-use cambio_exec::{Executor, ExecutorError, Worker};
+use cambio_core::rng::Seed;
+use cambio_exec::{Executor, Worker};
 use cambio_stats::sprt::{
     FIRST_LOOK, Hypotheses, Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo, t_of_normalized_elo,
 };
 use cambio_stats::stopping::{MedianEstimate, Steps, StoppedTest};
 use cambio_stats::{Interval, Moments, Support};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::digest::FINE;
-use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
-use crate::play::{AgentFault, PlayError, play_block};
+use crate::plan::{Block, Cell, Experiment, Lineup, PlayablePlan};
+use crate::play::{PlayError, play_block};
 use crate::rows::PlayerRow;
-use crate::tune::PlaySetting;
+use crate::study::{SettingOptions, Stage, StudyDriver, StudyError, StudyStep, in_range, lock_of, probability};
 
 pub use stored::{DuelError, StoredDuel, StoredSprtResult};
 
-/// A test: is the first agent better than the second by `elo_0` (H0) or by `elo_1` (H1)?
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SprtQuestion {
-    /// The Elo difference of H0.
-    pub elo_0: f64,
-    /// The Elo difference of H1.
-    pub elo_1: f64,
-    /// The Elo scale of the hypotheses.
-    pub scale: EloScale,
-    /// The probability of accepting H1 if H0 is true.
+/// A test: is the agent better than the other by `elo0` (H0) or by `elo1` (H1)?
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct SprtOptions {
+    /// The agent to test
+    pub agent: String,
+    /// The opponent
+    pub other: String,
+    /// The table.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub setting: SettingOptions,
+    /// The hypothesis H0: the agent is better than the opponent by ELO Elo points
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ELO", default_value_t = Self::default().elo0, allow_negative_numbers = true))]
+    pub elo0: f64,
+    /// The hypothesis H1: the agent is better than the opponent by ELO Elo points; ELO must be above --elo0
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ELO", default_value_t = Self::default().elo1, allow_negative_numbers = true))]
+    pub elo1: f64,
+    /// Use normalized Elo, which measures the score in standard deviations of a game
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub normalized: bool,
+    /// The probability of accepting H1 if H0 is true
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = Self::default().alpha))]
     pub alpha: f64,
-    /// The probability of accepting H0 if H1 is true.
+    /// The probability of accepting H0 if H1 is true
+    #[cfg_attr(feature = "clap", arg(long, default_value_t = Self::default().beta))]
     pub beta: f64,
-    /// The maximum number of deals, after which the test remains undecided.
-    pub most_deals: u64,
+    /// Stop without a decision after N deals
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().deals))]
+    pub deals: u64,
 }
 
-/// A scale of Elo differences.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum EloScale {
-    /// Logistic Elo of the expected pairwise score.
-    Logistic,
-    /// Normalized Elo: (expected score − ½) over the standard deviation of a game. This scale depends less on luck.
-    Normalized,
+impl Default for SprtOptions {
+    fn default() -> SprtOptions {
+        SprtOptions {
+            agent: String::new(),
+            other: String::new(),
+            setting: SettingOptions::default(),
+            elo0: 0.0,
+            elo1: 10.0,
+            normalized: false,
+            alpha: 0.05,
+            beta: 0.05,
+            deals: 100_000,
+        }
+    }
 }
+
+/// The largest difference in Elo that is accepted. Beyond it, the stronger side practically always wins.
+const MAX_ELO: f64 = 5000.0;
 
 /// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SprtResult {
+    /// The test.
+    pub options: SprtOptions,
+    /// The name of the preset, or the path of the rule file.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The seed of the deals.
+    pub seed: Seed,
     /// The verdict; undecided if all deals were used.
     pub verdict: Verdict,
     /// The log likelihood ratio.
@@ -81,10 +119,32 @@ impl SprtResult {
             None => self.scores.interval(2.0, Support::Share),
         }
     }
+
+    /// The result as an object, for programs.
+    pub fn to_json(&self) -> serde_json::Value {
+        let SprtResult { options, rules, seats, seed, .. } = self;
+        let score = self.scores.interval(2.0, Support::Share);
+        let adjusted = self.adjusted.as_ref().and_then(|_| self.mean());
+        let verdict = match self.verdict {
+            Verdict::First => "first",
+            Verdict::Second => "second",
+            Verdict::Undecided => "undecided",
+        };
+        json!({
+            "version": env!("CARGO_PKG_VERSION"), "estimate": self.estimate.map(|found| found.median),
+            "estimate_low": self.estimate.map(|found| found.low), "estimate_high": self.estimate.map(|found| found.high),
+            "agent": options.agent, "other": options.other, "rules": rules, "seats": seats,
+            "seed": seed.to_string(), "elo_0": options.elo0, "elo_1": options.elo1, "normalized": options.normalized,
+            "alpha": options.alpha, "beta": options.beta, "verdict": verdict, "log_likelihood_ratio": self.ratio,
+            "bounds": [self.bounds.0, self.bounds.1], "deals": self.deals, "matches": self.matches,
+            "counts": self.counts, "score": score.map(|score| score.mean),
+            "score_adjusted": adjusted.map(|score| score.mean),
+        })
+    }
 }
 
 /// The first agent's score on a deal: the sum over all pairs of seats, one seat of each agent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub struct DealScore {
     /// The score in halves: 2 for a better rank, 1 for an equal rank.
     pub halves: usize,
@@ -117,19 +177,18 @@ struct SequentialReader {
 }
 
 impl SequentialReader {
-    fn new(question: &SprtQuestion, pairs: usize, measures_luck: bool) -> SequentialReader {
-        let hypotheses = match question.scale {
-            EloScale::Logistic => Hypotheses::Mean(score_of_elo(question.elo_0), score_of_elo(question.elo_1)),
-            EloScale::Normalized => {
-                let t = |elo| t_of_normalized_elo(elo, pairs);
-                Hypotheses::Normalized(t(question.elo_0), t(question.elo_1))
-            }
+    fn new(options: &SprtOptions, pairs: usize, measures_luck: bool) -> SequentialReader {
+        let hypotheses = if options.normalized {
+            let t = |elo| t_of_normalized_elo(elo, pairs);
+            Hypotheses::Normalized(t(options.elo0), t(options.elo1))
+        } else {
+            Hypotheses::Mean(score_of_elo(options.elo0), score_of_elo(options.elo1))
         };
         let adjusted = match hypotheses {
             Hypotheses::Mean(first, second) if measures_luck => Some(((first, second), Moments::default())),
             _ => None,
         };
-        let test = Sprt::new(hypotheses, 2 * pairs + 1, question.alpha, question.beta);
+        let test = Sprt::new(hypotheses, 2 * pairs + 1, options.alpha, options.beta);
         SequentialReader { test, scores: Moments::default(), adjusted, pairs }
     }
 
@@ -156,152 +215,122 @@ impl SequentialReader {
         self.test.verdict_at(self.deals(), self.ratio())
     }
 
-    /// The result of the test; `matches` is the number of matches per deal.
-    fn answer(self, question: &SprtQuestion, matches: u64) -> SprtResult {
+    /// The result of the test in this cell; `lineups` is the number of its lineups.
+    fn answer(self, options: &SprtOptions, (cell, rules, seed): (&Cell, &str, Seed), lineups: usize) -> SprtResult {
         let (deals, ratio) = (self.deals(), self.ratio());
         let SequentialReader { test, scores, adjusted, .. } = self;
         let mut result = SprtResult {
+            options: options.clone(),
+            rules: rules.to_owned(),
+            seats: cell.seats,
+            seed,
             verdict: test.verdict_at(deals, ratio),
             ratio,
             bounds: test.bounds(),
             deals,
-            matches: deals * matches,
+            matches: deals * (lineups * cell.seatings.len()) as u64,
             scores,
             adjusted: adjusted.map(|(_, adjusted)| adjusted),
             estimate: None,
             counts: test.counts().to_vec(),
         };
-        result.estimate = question.estimate(&result, &test);
+        result.estimate = options.estimate(&result, &test);
         result
     }
 }
 
-/// The reason why the test stops reading deals.
-enum StopReason {
-    Decided,
-    Fault(Box<AgentFault>),
-}
-
-impl SprtQuestion {
-    /// Plays until a hypothesis is accepted. Calls `progress` regularly with the number of deals and the log likelihood ratio.
+impl SprtOptions {
+    /// Checks the options.
     ///
     /// # Errors
-    /// If the setting is invalid, an agent is at fault, or the executor was cancelled.
+    /// If an option is invalid: its name, and what it must be.
+    pub fn check(&self) -> Result<(), StudyError> {
+        self.setting.table.check()?;
+        for (name, elo) in [("elo0", self.elo0), ("elo1", self.elo1)] {
+            if !elo.is_finite() || elo.abs() > MAX_ELO {
+                let what = format!("must be a number from -{MAX_ELO} to {MAX_ELO}, found {elo}");
+                return Err(StudyError::Option(name, what));
+            }
+        }
+        if self.elo1 <= self.elo0 {
+            let what = format!("must be above elo0 ({}), found {}", self.elo0, self.elo1);
+            return Err(StudyError::Option("elo1", what));
+        }
+        probability("alpha", self.alpha)?;
+        probability("beta", self.beta)?;
+        if self.alpha + self.beta >= 1.0 {
+            let what = format!("must be below 1 together with beta, found {} and {}", self.alpha, self.beta);
+            return Err(StudyError::Option("alpha", what));
+        }
+        in_range("deals", self.deals, 1, 1 << 30)
+    }
+
+    /// Plays until a hypothesis is accepted.
+    ///
+    /// # Errors
+    /// If an option is invalid, or an agent is at fault.
     ///
     /// # Determinism
     /// The answer does not depend on the number of threads: deals are evaluated in order, each with all its lineups.
     ///
     /// ```
-    /// use cambio_sim::sprt::{EloScale, SprtQuestion};
-    /// use cambio_sim::tune::PlaySetting;
-    /// use cambio_sim::{Executor, Unit};
+    /// use cambio_sim::sprt::SprtOptions;
+    /// use cambio_sim::{Executor, SettingOptions, StudyDriver};
     /// use cambio_stats::sprt::Verdict;
     ///
-    /// let setting = PlaySetting { unit: Unit::Rounds, ..PlaySetting::default() };
-    /// let question =
-    ///     SprtQuestion { elo_0: 0.0, elo_1: 50.0, scale: EloScale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
-    /// let (roster, executor, agents) = (cambio_agents::roster(), Executor::new(1)?, ["greedy", "random"]);
-    /// let answer = question.ask(&setting, &roster, &executor, agents, |_, _| ())?;
+    /// let setting = SettingOptions { rounds: true, ..SettingOptions::default() };
+    /// let test = SprtOptions { agent: "greedy".into(), other: "random".into(), setting, elo1: 50.0, ..SprtOptions::default() };
+    /// let executor = Executor::new(1)?;
+    /// let answer = test.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut |_| ()))?;
     /// assert_eq!(answer.verdict, Verdict::Second, "greedy is the better agent");
     /// assert!(answer.deals < 100);
-    ///
-    /// // Two machines play. Deals after the decision are ignored.
-    /// let mut scores = question.scores(&setting, &roster, &executor, agents, 0..100)?;
-    /// scores.extend(question.scores(&setting, &roster, &executor, agents, 100..200)?);
-    /// assert_eq!(question.answer(&setting, &roster, agents, scores)?, answer);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn ask(
-        &self,
-        setting: &PlaySetting,
-        roster: &Roster,
-        executor: &Executor,
-        agents: [&str; 2],
-        mut progress: impl FnMut(u64, f64),
-    ) -> Result<SprtResult, PlayError> {
-        let plan = self.plan(setting, roster, agents)?;
-        plan.check_agents()?;
-        let mut reading = self.reader(&plan);
-        let work = |deal, worker: &Worker<'_>| score_of_deal(&plan, deal, worker).transpose();
-        // Deals after the decision are ignored, and so are faults on these deals.
-        let commit = |reading: &mut SequentialReader, _, score: Result<DealScore, _>| {
-            reading.add(score.map_err(StopReason::Fault)?);
-            if reading.verdict() == Verdict::Undecided { Ok(()) } else { Err(StopReason::Decided) }
-        };
-        let look = |reading: &mut SequentialReader, _| {
-            progress(reading.deals(), reading.ratio());
-            Ok(())
-        };
-        match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
-            Ok(()) | Err(ExecutorError::Failed(StopReason::Decided)) => {}
-            Err(ExecutorError::Failed(StopReason::Fault(fault))) => return Err(fault.into()),
-            Err(ExecutorError::Cancelled) => return Err(PlayError::Interrupted),
-        }
-        Ok(reading.answer(self, plan.cells[0].matches_a_deal()))
-    }
-
-    fn plan(&self, setting: &PlaySetting, roster: &Roster, agents: [&str; 2]) -> Result<PlayablePlan, PlanError> {
-        let experiment = Experiment {
-            seed: Some(setting.seed),
-            deals: self.most_deals,
-            unit: setting.unit,
-            luck: setting.luck.only_if(self.scale == EloScale::Logistic, "normalized Elo")?,
-            ..Experiment::at(&setting.rules, setting.seats, &agents)
-        };
-        experiment.plan(roster, &setting.folder)
-    }
-
-    fn reader(&self, plan: &PlayablePlan) -> SequentialReader {
+    pub fn run(&self, roster: &Roster, driver: &mut StudyDriver<'_>) -> Result<SprtResult, StudyError> {
+        let plan = self.plan(roster)?;
         let cell = &plan.cells[0];
-        SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0), plan.measures_luck())
-    }
-
-    /// Plays a range of deals and returns the first agent's score on each. For tests on several machines; see the example of
-    /// [`SprtQuestion::ask`].
-    ///
-    /// # Errors
-    /// The errors of [`SprtQuestion::ask`].
-    pub fn scores(
-        &self,
-        setting: &PlaySetting,
-        roster: &Roster,
-        executor: &Executor,
-        agents: [&str; 2],
-        deals: Range<u64>,
-    ) -> Result<Vec<DealScore>, PlayError> {
-        let plan = self.plan(setting, roster, agents)?;
-        plan.check_agents()?;
-        let mut found = Vec::new();
-        let work = |deal, worker: &Worker<'_>| score_of_deal(&plan, deal, worker).transpose();
-        let commit = |found: &mut Vec<DealScore>, _, score: Result<DealScore, Box<AgentFault>>| {
-            found.push(score?);
-            Ok::<(), Box<AgentFault>>(())
+        let mut reading = SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0), plan.measures_luck());
+        let agents = plan.agents.iter().map(|agent| agent.label.clone()).collect();
+        let seed = self.setting.table.seed("sprt");
+        driver
+            .begin(StudyStep::Begin { about: String::new(), agents, seed }, &lock_of("sprt", self, &plan.run_id()))?;
+        let add = |reading: &mut SequentialReader, lineups: &[DealScore]| {
+            reading.add(lineups.iter().fold(DealScore::ZERO, |sum, score| sum.plus(*score)));
+            if reading.verdict() == Verdict::Undecided { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        executor.run_watched(deals, &mut found, work, commit, |_, _| Ok(()))?;
-        Ok(found)
+        let status = |reading: &SequentialReader, _| {
+            Some(format!("{} deals, log likelihood ratio {:+.2}", reading.deals(), reading.ratio()))
+        };
+        let stage = Stage { request: String::new(), deals: 0..self.deals, parts: cell.lineups.len() };
+        driver.play(stage, &mut reading, |deal, lineup, _| Some(score_of_lineup(&plan, deal, lineup)), add, status)?;
+        Ok(reading.answer(self, (cell, self.setting.table.rules(), seed), cell.lineups.len()))
     }
 
-    /// Evaluates scores in the order of their deals, from deal 0 on, until a hypothesis is accepted or the scores end. A decided
-    /// answer equals the answer of [`SprtQuestion::ask`].
+    fn plan(&self, roster: &Roster) -> Result<PlayablePlan, StudyError> {
+        self.check()?;
+        let luck = self.setting.luck.only_if(!self.normalized, "normalized Elo")?;
+        let experiment =
+            Experiment { deals: self.deals, luck, ..self.setting.experiment("sprt", &[&self.agent, &self.other]) };
+        let plan = experiment.plan(roster, Path::new("."))?;
+        plan.check_agents()?;
+        Ok(plan)
+    }
+
+    /// Plays a range of deals for [`RemotePlayer`](crate::RemotePlayer): the scores of each deal as a JSON list.
     ///
     /// # Errors
-    /// If the setting is invalid.
-    pub fn answer(
-        &self,
-        setting: &PlaySetting,
-        roster: &Roster,
-        agents: [&str; 2],
-        scores: impl IntoIterator<Item = DealScore>,
-    ) -> Result<SprtResult, PlayError> {
-        let plan = self.plan(setting, roster, agents)?;
-        let mut reading = self.reader(&plan);
-        for score in scores {
-            reading.add(score);
-            if reading.verdict() != Verdict::Undecided {
-                break;
-            }
-        }
-        Ok(reading.answer(self, plan.cells[0].matches_a_deal()))
+    /// The errors of [`SprtOptions::run`].
+    pub fn scores(&self, roster: &Roster, executor: &Executor, deals: Range<u64>) -> Result<String, StudyError> {
+        let plan = self.plan(roster)?;
+        let mut found = Vec::new();
+        let add = |found: &mut Vec<Vec<DealScore>>, lineups: &[DealScore]| {
+            found.push(lineups.to_vec());
+            ControlFlow::Continue(())
+        };
+        let stage = Stage { request: String::new(), deals, parts: plan.cells[0].lineups.len() };
+        let part = |deal, lineup, _: &Worker<'_>| Some(score_of_lineup(&plan, deal, lineup));
+        StudyDriver::new(executor, &mut |_| ()).play(stage, &mut found, part, add, |_, _| None)?;
+        Ok(json!(found).to_string())
     }
 
     /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.
@@ -318,7 +347,7 @@ impl SprtQuestion {
             None => test.steps(),
             // Of agents that play nearly alike, few deals determine the ratio, and the correction is not valid.
             Some(_) => (2.0 * score.freedom() > clusters as f64)
-                .then(|| Steps::of_normal(score.mean, deviation, (score_of_elo(self.elo_0), score_of_elo(self.elo_1)))),
+                .then(|| Steps::of_normal(score.mean, deviation, (score_of_elo(self.elo0), score_of_elo(self.elo1)))),
         };
         let stopped =
             |steps| StoppedTest { steps, bounds, mean: score.mean, clusters, first: FIRST_LOOK, ratio }.estimate();
@@ -333,17 +362,11 @@ fn pairs_a_deal<'l>(cell: &Cell, lineups: impl Iterator<Item = &'l Lineup>, agen
     firsts.map(|first| first * (cell.seats - first) * cell.seatings.len()).sum()
 }
 
-/// The first agent's score on a deal; `None` if the worker was stopped.
-fn score_of_deal(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<DealScore>, Box<AgentFault>> {
-    let lineups = plan.cells[0].lineups.len() as u64;
-    let mut sum = DealScore::ZERO;
-    for block in (deal * lineups..(deal + 1) * lineups).map(|number| plan.block(number)) {
-        if worker.is_stopped() {
-            return Ok(None);
-        }
-        sum = sum.plus(score(&block, &play_block(plan, &block)?.players, [0, 1]));
-    }
-    Ok(Some(sum))
+/// The first agent's score in a lineup on a deal.
+fn score_of_lineup(plan: &PlayablePlan, deal: u64, lineup: usize) -> Result<DealScore, StudyError> {
+    let block = plan.block(deal * plan.cells[0].lineups.len() as u64 + lineup as u64);
+    let rows = play_block(plan, &block).map_err(PlayError::from)?;
+    Ok(score(&block, &rows.players, [0, 1]))
 }
 
 /// The first agent's score in a block. The luck of two seats changes the probability that the first one has the better rank

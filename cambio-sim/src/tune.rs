@@ -3,196 +3,87 @@
 //! All candidates play the same deals, each in every seat of every deal, against the same field. This removes most of the luck
 //! from the differences between values. The best value depends on the field: fixed opponents, or the candidates themselves.
 //!
-//! A [`Task`] describes a tuning, and [`Task::run`] executes it. [`Candidates`] is the layer below: scores and curves of given
-//! agents.
+//! [`TuneOptions`] describes a tuning, and [`TuneOptions::run`] executes it. [`Candidates`] is the layer below: scores and curves
+//! of given agents.
 
 mod drive;
 mod result;
 mod task;
 mod values;
 
-use std::ops::Range;
-use std::path::PathBuf;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
 
 use cambio_agents::Roster;
 use cambio_core::rng::{Seed, Stream};
-use cambio_exec::Executor;
+use cambio_exec::Worker;
 use cambio_stats::curve::{CandidateEstimate, estimates};
 use cambio_stats::search::CmaEs;
 use cambio_stats::{Interval, Support};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::digest::{FINE, resampling, share_of, streams, without_luck};
-use crate::plan::{Block, Experiment, Focal, Lineup, Lineups, LuckChoice, Payoff, PlanError, PlayablePlan, Unit};
-use crate::play::{AgentFault, PlayError, play_block};
+use crate::plan::{Block, Experiment, Lineup, Payoff, PlayablePlan};
+use crate::play::{PlayError, play_block};
+use crate::study::{Stage, StudyDriver, StudyError};
 
 pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
-pub use task::{FieldScores, MOST_DEALS, Opponents, RACE_STEP, Task, TuneError, TuneMethod, TuneStep, Tuned};
+pub use task::{FieldScores, TuneOptions, Tuned};
 pub use values::{Values, ValuesError};
-
-/// The setting in which candidates are measured.
-#[derive(Clone, Debug)]
-pub struct PlaySetting {
-    /// The name of a preset, or the path of a rule file.
-    pub rules: String,
-    /// The base folder for relative paths of rule files.
-    pub folder: PathBuf,
-    /// The number of seats.
-    pub seats: usize,
-    /// Whether each deal is played as a match or as a single round.
-    pub unit: Unit,
-    /// The measured payoff.
-    pub payoff: Payoff,
-    /// Whether the luck of the cards is measured and subtracted from the scores. The payoffs points and margin, and tests on
-    /// normalized Elo, never use it.
-    pub luck: LuckChoice,
-    /// The seed of the deals.
-    pub seed: Seed,
-    /// For tuning: whether each agent of the field is a field of its own, with copies in all other seats. The score on a deal
-    /// is the mean over these fields.
-    pub mixture: bool,
-}
-
-impl PlaySetting {
-    /// An experiment in which focal agents play against a field: one agent for all other seats, or one for each of them; in a
-    /// mixture, any number of agents. It has the default payoff.
-    ///
-    /// # Errors
-    /// If an agent of the field is invalid.
-    pub fn experiment(&self, roster: &Roster, focal: &[String], field: &[String]) -> Result<Experiment, PlanError> {
-        let mut agents: Vec<String> = focal.to_vec();
-        for spec in field {
-            let agent = roster.parse(spec)?;
-            if !agents.iter().any(|other| roster.parse(other).is_ok_and(|other| other.is(&agent))) {
-                agents.push(spec.clone());
-            }
-        }
-        let lineups = Lineups::Focal(Focal { focal: focal.to_vec(), field: field.to_vec(), mixture: self.mixture });
-        let (seed, unit, luck) = (Some(self.seed), self.unit, self.luck);
-        Ok(Experiment { seed, lineups, unit, luck, ..Experiment::at(&self.rules, self.seats, &agents) })
-    }
-
-    /// The name of a field in results: its agents, separated by bars, or in a mixture by plus signs.
-    fn field_name(&self, field: &[String]) -> String {
-        field.join(if self.mixture { " + " } else { " | " })
-    }
-}
-
-/// Matches of `classic` at two seats, in rank points, with the seed 1.
-impl Default for PlaySetting {
-    fn default() -> PlaySetting {
-        PlaySetting {
-            rules: "classic".to_owned(),
-            folder: PathBuf::from("."),
-            seats: 2,
-            unit: Unit::Match,
-            payoff: Payoff::RankPoints,
-            luck: LuckChoice::Auto,
-            seed: 1.into(),
-            mixture: false,
-        }
-    }
-}
-
-/// Plays the deals of candidates: an [`Executor`] on this machine, or a custom implementation for many machines.
-pub trait Scorer: std::fmt::Debug + Sync {
-    /// Computes the result of [`Candidates::scores`]. The result must not depend on how the deals are distributed.
-    ///
-    /// # Errors
-    /// If an agent is at fault, or play was interrupted.
-    fn scores(
-        &self,
-        candidates: &Candidates<'_>,
-        which: &[usize],
-        deals: Range<u64>,
-    ) -> Result<Vec<Vec<f64>>, PlayError>;
-}
-
-impl Scorer for Executor {
-    fn scores(
-        &self,
-        candidates: &Candidates<'_>,
-        which: &[usize],
-        deals: Range<u64>,
-    ) -> Result<Vec<Vec<f64>>, PlayError> {
-        let count = (deals.end - deals.start) as usize;
-        let at = |index: u64| {
-            let index = index as usize;
-            candidates.score(which[index / count], deals.start + (index % count) as u64)
-        };
-        let mut all = Vec::with_capacity(which.len() * count);
-        self.run_ordered(0..(which.len() * count) as u64, at, |_, score| {
-            all.push(score?);
-            Ok::<(), Box<AgentFault>>(())
-        })?;
-        Ok(all.chunks(count.max(1)).map(<[f64]>::to_vec).collect())
-    }
-}
 
 /// The candidates of a tuning at one table. Each candidate plays against the same field.
 ///
 /// ```
-/// use cambio_sim::tune::{Candidates, PlaySetting};
-/// use cambio_sim::{Executor, Unit};
+/// use cambio_sim::tune::{Candidates, TuneOptions};
+/// use cambio_sim::{Executor, SettingOptions, StudyDriver};
 ///
-/// let setting = PlaySetting { unit: Unit::Rounds, ..PlaySetting::default() };
+/// let options = TuneOptions { setting: SettingOptions { rounds: true, ..Default::default() }, ..TuneOptions::default() };
 /// let executor = Executor::new(1)?;
 /// let values = ["2", "5", "30"].map(String::from);
 /// let specs = values.each_ref().map(|value| format!("greedy(call_at={value})"));
-/// let candidates = Candidates::new(&setting, &cambio_agents::roster(), &executor, &specs, &["greedy".into()])?;
+/// let candidates = Candidates::new(&options, &cambio_agents::roster(), &specs, &["greedy".into()])?;
 /// assert_eq!(candidates.labels(), specs);
 ///
 /// // Each candidate plays each deal in both seats, so a score is a multiple of 1/4.
-/// let scores = candidates.scores(&[0, 1, 2], 0..100)?;
+/// let scores = candidates.scores(&mut StudyDriver::new(&executor, &mut |_| ()), &[0, 1, 2], 0..100)?;
 /// assert_eq!(candidates.units(), 4.0);
-/// let points = candidates.curve("greedy", &values, &scores, setting.seed);
+/// let points = candidates.curve("greedy", &values, &scores, 1.into());
 /// assert!(points[2].payoff < points[1].payoff, "a greedy player that calls with 30 points loses");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Candidates<'e> {
+pub struct Candidates {
     plan: PlayablePlan,
     specs: Vec<String>,
     field: Vec<String>,
     /// The number of lineups of each candidate, one for each field of a mixture.
     fields: usize,
-    scorer: &'e dyn Scorer,
     payoff: Payoff,
 }
 
-impl<'e> Candidates<'e> {
+impl Candidates {
     /// Creates candidates and a field from specs. The field is one agent for all other seats, or one for each of them; in a
     /// mixture, any number of agents.
     ///
     /// # Errors
     /// If a spec, the rules or the number of seats is invalid.
     pub fn new(
-        setting: &PlaySetting,
+        options: &TuneOptions,
         roster: &Roster,
-        scorer: &'e dyn Scorer,
         candidates: &[String],
         field: &[String],
-    ) -> Result<Candidates<'e>, PlayError> {
-        let luck = setting
-            .luck
-            .only_if(setting.payoff.luck_coefficient(setting.seats) > 0.0, "the payoff points or margin")?;
-        let experiment = Experiment { luck, ..setting.experiment(roster, candidates, field)? };
-        let plan = experiment.plan(roster, &setting.folder)?;
+    ) -> Result<Candidates, StudyError> {
+        let TuneOptions { setting, payoff, mixture, .. } = options;
+        let is_usable = payoff.luck_coefficient(setting.table.seats()) > 0.0;
+        let luck = setting.luck.only_if(is_usable, "the payoff points or margin")?;
+        let experiment = Experiment { luck, ..options.experiment(roster, candidates, field)? };
+        let plan = experiment.plan(roster, Path::new("."))?;
         plan.check_agents()?;
-        let fields = if setting.mixture { field.len() } else { 1 };
+        let fields = if *mixture { field.len() } else { 1 };
         let (specs, field) = (candidates.to_vec(), field.to_vec());
-        Ok(Candidates { plan, specs, field, fields, scorer, payoff: setting.payoff })
-    }
-
-    /// The specs of the candidates, as passed to [`Candidates::new`].
-    pub fn specs(&self) -> &[String] {
-        &self.specs
-    }
-
-    /// The specs of the field, as passed to [`Candidates::new`].
-    pub fn field(&self) -> &[String] {
-        &self.field
+        Ok(Candidates { plan, specs, field, fields, payoff: *payoff })
     }
 
     /// The normalized specs of the candidates, as written in rows.
@@ -202,13 +93,14 @@ impl<'e> Candidates<'e> {
     }
 
     /// The mean payoff of a candidate over all its seats in one deal, without the luck of the cards if it is measured.
-    fn score(&self, candidate: usize, deal: u64) -> Result<f64, Box<AgentFault>> {
+    fn score(&self, candidate: usize, deal: u64) -> Result<f64, StudyError> {
         let cell = &self.plan.cells[0];
         let is_focal = |index: &usize| cell.seatings[index / cell.seats][index % cell.seats] == 0;
         let (mut sum, mut luck) = (0, 0);
         for lineup_index in candidate * self.fields..(candidate + 1) * self.fields {
             let lineup = &cell.lineups[lineup_index];
-            let rows = play_block(&self.plan, &Block { number: 0, cell_index: 0, cell, lineup_index, lineup, deal })?;
+            let block = Block { number: 0, cell_index: 0, cell, lineup_index, lineup, deal };
+            let rows = play_block(&self.plan, &block).map_err(PlayError::from)?;
             for (_, row) in rows.players.iter().enumerate().filter(|(index, _)| is_focal(index)) {
                 sum += self.payoff.units(row).unwrap_or(0);
                 luck += i64::from(row.luck.units().unwrap_or(0));
@@ -243,12 +135,27 @@ impl<'e> Candidates<'e> {
         if self.measures_luck() { self.payoff.support().without_luck() } else { self.payoff.support() }
     }
 
-    /// Plays the given candidates on the given deals. Returns for each candidate its mean payoff in each deal.
+    /// Plays the given candidates on the given deals. Returns for each candidate its mean payoff in each deal; after an interrupt,
+    /// on fewer deals.
     ///
     /// # Errors
-    /// If an agent is at fault, or play was interrupted.
-    pub fn scores(&self, candidates: &[usize], deals: Range<u64>) -> Result<Vec<Vec<f64>>, PlayError> {
-        self.scorer.scores(self, candidates, deals)
+    /// If an agent is at fault.
+    pub fn scores(
+        &self,
+        driver: &mut StudyDriver<'_>,
+        candidates: &[usize],
+        deals: Range<u64>,
+    ) -> Result<Vec<Vec<f64>>, StudyError> {
+        let request = json!({ "specs": self.specs, "field": self.field, "which": candidates }).to_string();
+        let stage = Stage { request, deals, parts: candidates.len() };
+        let part = |deal, place: usize, _: &Worker<'_>| Some(self.score(candidates[place], deal));
+        let add = |all: &mut Vec<Vec<f64>>, found: &[f64]| {
+            all.iter_mut().zip(found).for_each(|(scores, score)| scores.push(*score));
+            ControlFlow::Continue(())
+        };
+        let mut all = vec![Vec::new(); candidates.len()];
+        driver.play(stage, &mut all, part, add, |_, _| None)?;
+        Ok(all)
     }
 
     /// The response curve of the candidates with these values, from their scores by deal. `field` is the name of the field in

@@ -210,6 +210,7 @@ impl Unit {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "snake_case"))]
 pub enum Payoff {
     /// The mean pairwise score, (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst; par is ½.
     #[default]
@@ -306,6 +307,7 @@ impl Payoff {
 /// Whether a run measures the luck of the cards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum LuckChoice {
     /// On if an agent is slower than the heuristics, so that a smaller variance is cheaper than more deals. Off if the
     /// rules or an agent do not allow it. The choice depends only on the experiment.

@@ -35,18 +35,19 @@ pub(super) enum SeedForm {
 }
 
 /// Reads the seed of an experiment file.
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Seed>, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Seed>, D::Error> {
     use serde::de::Error as _;
     const ALLOWED: &str = "a seed must be a whole number from 0 to 18446744073709551615, or a text";
-    match SeedForm::deserialize(source).map_err(|_| D::Error::custom(ALLOWED))? {
-        SeedForm::Number(number) => Ok(Some(Seed::Number(number))),
-        SeedForm::Text(text) => read_seed(&text).map(Some).map_err(|_| D::Error::custom(ALLOWED)),
+    match Option::deserialize(source).map_err(|_| D::Error::custom(ALLOWED))? {
+        None => Ok(None),
+        Some(SeedForm::Number(number)) => Ok(Some(Seed::Number(number))),
+        Some(SeedForm::Text(text)) => read_seed(&text).map(Some).map_err(|_| D::Error::custom(ALLOWED)),
     }
 }
 
 /// Writes the seed of an experiment file as text, because TOML has no integers above 2^63.
 #[expect(clippy::ref_option, reason = "required by serde")]
-pub(super) fn serialize<S: Serializer>(seed: &Option<Seed>, into: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(seed: &Option<Seed>, into: S) -> Result<S::Ok, S::Error> {
     seed.map(|seed| seed.to_string()).serialize(into)
 }
 

@@ -5,7 +5,7 @@ use cambio_stats::Interval;
 use cambio_stats::sprt::Verdict;
 use itertools::Itertools;
 
-use super::{DealScore, SequentialReader, SprtQuestion, SprtResult, pairs_a_deal, score};
+use super::{DealScore, SequentialReader, SprtOptions, SprtResult, pairs_a_deal, score};
 use crate::digest::CellDigest;
 use crate::disk::RunError;
 use crate::plan::{Block, Cell, Lineup, Plan, PlayedBatches};
@@ -15,7 +15,7 @@ use crate::store::StoredRun;
 ///
 /// ```
 /// use std::path::Path;
-/// use cambio_sim::sprt::{EloScale, SprtQuestion, StoredDuel};
+/// use cambio_sim::sprt::{SprtOptions, StoredDuel};
 /// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun};
 /// use cambio_stats::sprt::Verdict;
 ///
@@ -28,8 +28,7 @@ use crate::store::StoredRun;
 ///
 /// let stored = StoredRun::open(&path)?;
 /// let duel = StoredDuel::find(&stored, &roster, ["greedy", "random"], None, None)?;
-/// let question = SprtQuestion { elo_0: 0.0, elo_1: 50.0, scale: EloScale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
-/// let found = question.read(&duel)?;
+/// let found = SprtOptions { elo1: 50.0, deals: 1000, ..SprtOptions::default() }.read(&duel)?;
 /// assert_eq!(found.answer.verdict, Verdict::Second);
 /// assert!(found.answer.deals < found.of_deals && found.last_deal == Some(found.answer.deals - 1));
 /// # std::fs::remove_dir_all(&path)?;
@@ -177,10 +176,10 @@ pub struct StoredSprtResult {
     pub void_deals: u64,
 }
 
-impl SprtQuestion {
+impl SprtOptions {
     /// Reads the deals of a stored run in order until a hypothesis is accepted or the deals end.
     ///
-    /// The answer equals the answer of [`SprtQuestion::ask`] if the run has the same seed, rules and lineups. The rest of the run is
+    /// The answer equals the answer of [`SprtOptions::run`] if the run has the same seed, rules and lineups. The rest of the run is
     /// read only to check it against the ledger.
     ///
     /// # Errors
@@ -190,7 +189,7 @@ impl SprtQuestion {
         let pairs = pairs_a_deal(cell, duel.lineups(), duel.agents[0]);
         let measures_luck = duel.stored.plan.measures_luck();
         let mut reading = SequentialReader::new(self, pairs, measures_luck);
-        let most = self.most_deals.min(duel.stored.plan.deals);
+        let most = self.deals.min(duel.stored.plan.deals);
         let (mut last_deal, mut void_deals) = (None, 0);
         // The score so far of the current deal; `None` if one of its blocks is void.
         let mut sum = Some(DealScore::ZERO);
@@ -210,8 +209,8 @@ impl SprtQuestion {
                 sum = Some(DealScore::ZERO);
             }
         }
-        let matches = duel.lineups.len() * cell.seatings.len();
-        let answer = reading.answer(self, matches as u64);
+        let place = (cell, cell.rules.name(), duel.stored.plan.seed);
+        let answer = reading.answer(self, place, duel.lineups.len());
         Ok(StoredSprtResult { answer, last_deal, of_deals: duel.stored.plan.deals, void_deals })
     }
 }

@@ -1,20 +1,20 @@
 use super::*;
+use crate::study::TableOptions;
 
 /// With an odd number of seats, a deal has two lineups. They share their cards, so they must count as one deal.
 #[test]
 fn a_deal_counts_once_however_many_lineups_it_has() {
     let executor = Executor::new(2).unwrap();
     for (seats, matches, pairs) in [(2, 2, 2), (3, 6, 12), (4, 4, 16), (5, 10, 60)] {
-        let setting = PlaySetting { seats, seed: 4.into(), ..PlaySetting::default() };
-        let question = SprtQuestion {
-            elo_0: 0.0,
-            elo_1: 1.0,
-            scale: EloScale::Normalized,
-            alpha: 1e-9,
-            beta: 1e-9,
-            most_deals: 10,
+        let table = TableOptions { seats: Some(seats), seed: Some(4.into()), ..TableOptions::default() };
+        let setting = SettingOptions { table, ..SettingOptions::default() };
+        let ask = |[agent, other]: [&str; 2]| {
+            let (agent, other, setting) = (agent.to_owned(), other.to_owned(), setting.clone());
+            let hypotheses =
+                SprtOptions { elo1: 1.0, normalized: true, alpha: 1e-9, beta: 1e-9, ..SprtOptions::default() };
+            let options = SprtOptions { agent, other, setting, deals: 10, ..hypotheses };
+            options.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut |_| ())).unwrap()
         };
-        let ask = |agents| question.ask(&setting, &cambio_agents::roster(), &executor, agents, |_, _| ()).unwrap();
         let answer = ask(["greedy", "random"]);
         assert_eq!((answer.deals, answer.matches), (10, 10 * matches), "{seats} seats");
         assert_eq!((answer.scores.clusters, answer.scores.results()), (10, 10 * pairs));

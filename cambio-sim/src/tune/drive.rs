@@ -4,46 +4,43 @@ use std::ops::Range;
 
 use cambio_agents::Roster;
 use cambio_stats::empirical::EmpiricalGame;
-use cambio_stats::race::halve;
+use cambio_stats::race::race;
 use cambio_stats::{Joint, Matrix};
 use itertools::Itertools;
 
-use super::result::{AgainstField, AgainstItself, Comparison, TuningOutcome, TuningResult, Validation};
-use super::task::{FieldScores, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned, invalid, spaced};
-use super::{Candidates, ResponsePoint, Scorer, search};
+use super::result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
+use super::task::{FieldScores, TuneOptions, Tuned, corners, invalid, spaced};
+use super::values::Values;
+use super::{Candidates, ResponsePoint, search};
 use crate::plan::Payoff;
 use crate::play::PlayError;
+use crate::study::{StudyDriver, StudyError, StudyStep, lock_of};
 
-impl Task {
-    /// Searches for the best values. The `scorer` plays the deals: an [`Executor`](crate::Executor), or another [`Scorer`]. Calls
-    /// `progress` before each step.
+impl TuneOptions {
+    /// Searches for the best values. After an interrupt, the result is undecided: it has the best values so far.
     ///
     /// # Errors
-    /// If the task is invalid, an agent is at fault, or play was interrupted.
+    /// If an option is invalid, an agent is at fault, or play was interrupted before anything was computed.
     ///
     /// # Determinism
     /// The result does not depend on the number of threads or machines.
     ///
     /// ```
-    /// use cambio_sim::tune::{Opponents, PlaySetting, Task, TuneMethod, TuningOutcome};
-    /// use cambio_sim::{Executor, Unit};
+    /// use cambio_sim::tune::{TuneOptions, TuningOutcome};
+    /// use cambio_sim::{Executor, SettingOptions, StudyDriver};
     ///
-    /// let task = Task {
+    /// let options = TuneOptions {
     ///     agent: "greedy(call_at=?)".into(),
-    ///     ranges: vec!["0..30:15".parse()?],
-    ///     opponents: Opponents::Field(vec!["greedy(call_at=6)".into()]),
-    ///     setting: PlaySetting { unit: Unit::Rounds, ..PlaySetting::default() },
-    ///     method: TuneMethod::Sweep { deals: 40 },
+    ///     range: vec!["0..30:15".into()],
+    ///     field: vec!["greedy(call_at=6)".into()],
+    ///     setting: SettingOptions { rounds: true, ..SettingOptions::default() },
+    ///     deals: 40,
     ///     validate: 20,
     ///     incumbent: Some("greedy(call_at=30)".into()),
-    ///     command: String::new(),
+    ///     ..TuneOptions::default()
     /// };
-    /// let mut steps = Vec::new();
-    /// let roster = cambio_agents::roster();
-    /// let tuned = task.run(&roster, &Executor::new(1)?, |step| steps.push(step.to_string()))?;
-    /// assert_eq!(steps[0], "against greedy(call_at=6); the incumbent is greedy(call_at=30)");
-    /// assert_eq!(steps[1..], ["3 values, deals 0 to 40", "validation, deals 40 to 60"]);
-    ///
+    /// let executor = Executor::new(1)?;
+    /// let tuned = options.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut |_| ()))?;
     /// let values: Vec<&str> = tuned.points.iter().map(|point| point.value.as_str()).collect();
     /// assert_eq!(values, ["0", "15", "30"]);
     /// assert_eq!(tuned.scores[0].by_deal[2].len(), 40);
@@ -52,28 +49,19 @@ impl Task {
     /// assert_eq!(found.blocks, 120);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run(
-        &self,
-        roster: &Roster,
-        scorer: &dyn Scorer,
-        mut progress: impl FnMut(TuneStep),
-    ) -> Result<Tuned, TuneError> {
-        self.check()?;
-        let drive = TaskRun { task: self, roster, scorer, progress: &mut progress };
-        match &self.opponents {
-            Opponents::Defaults => drive.against_field(vec![self.bare(roster)?]),
-            Opponents::Field(field) => drive.against_field(field.clone()),
-            Opponents::Themselves => drive.against_itself(),
-        }
+    pub fn run(&self, roster: &Roster, driver: &mut StudyDriver<'_>) -> Result<Tuned, StudyError> {
+        let ranges = self.check()?;
+        let drive = TuningRun { task: self, ranges, roster, driver };
+        if self.is_against_itself() { drive.against_itself() } else { drive.against_field() }
     }
 }
 
-/// A task that is being executed.
-struct TaskRun<'a> {
-    task: &'a Task,
+/// A tuning that is being executed.
+struct TuningRun<'a, 'd> {
+    task: &'a TuneOptions,
+    ranges: Vec<Values>,
     roster: &'a Roster,
-    scorer: &'a dyn Scorer,
-    progress: &'a mut dyn FnMut(TuneStep),
+    driver: &'a mut StudyDriver<'d>,
 }
 
 struct SearchResult {
@@ -86,142 +74,186 @@ struct SearchResult {
     adjusted: bool,
 }
 
-impl<'a> TaskRun<'a> {
-    fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates<'a>, PlayError> {
-        Candidates::new(&self.task.setting, self.roster, self.scorer, candidates, field)
+impl TuningRun<'_, '_> {
+    fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates, StudyError> {
+        Candidates::new(self.task, self.roster, candidates, field)
     }
 
     fn result(&self, adjusted: bool, found: TuningOutcome) -> TuningResult {
-        let Task { agent, ranges, setting, command, .. } = self.task;
+        let TuneOptions { agent, range, setting, .. } = self.task;
         TuningResult {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             agent: agent.clone(),
-            ranges: ranges.iter().map(ToString::to_string).collect(),
-            rules: setting.rules.clone(),
-            seats: setting.seats,
-            payoff: setting.payoff,
-            seed: setting.seed,
-            mixture: setting.mixture,
+            ranges: range.clone(),
+            rules: setting.table.rules().to_owned(),
+            seats: setting.table.seats(),
+            payoff: self.task.payoff,
+            seed: self.seed(),
+            mixture: self.task.mixture,
             adjusted,
-            command: command.clone(),
+            undecided: self.driver.is_interrupted(),
+            command: self.task.command(),
             found,
         }
     }
 
-    fn against_field(mut self, field: Vec<String>) -> Result<Tuned, TuneError> {
+    fn seed(&self) -> cambio_core::rng::Seed {
+        self.task.setting.table.seed("tune")
+    }
+
+    /// The error of a tuning that was interrupted before it had a result; otherwise nothing.
+    fn interrupted_if(&self, is_empty: bool) -> Result<(), StudyError> {
+        if is_empty { Err(PlayError::Interrupted.into()) } else { Ok(()) }
+    }
+
+    fn against_field(mut self) -> Result<Tuned, StudyError> {
+        let field = match self.task.field.as_slice() {
+            [] => vec![self.task.bare(self.roster, &self.ranges)?],
+            field => field.to_vec(),
+        };
         let incumbent = match (&self.task.incumbent, self.task.validate) {
             (_, 0 | 1) => None,
             (Some(incumbent), _) => Some(incumbent.clone()),
-            (None, _) => Some(self.task.bare(self.roster)?),
+            (None, _) => Some(self.task.bare(self.roster, &self.ranges)?),
         };
         self.begin(&field, incumbent.clone())?;
         let SearchResult { points, best, blocks, used, scores, adjusted } = match self.task.method {
-            TuneMethod::Cma { deals, generations } => self.search(&field, deals, generations)?,
-            _ => self.choose(&field)?,
+            MethodName::Cma => self.search(&field)?,
+            MethodName::Sweep | MethodName::Race => self.choose(&field)?,
         };
         let ResponsePoint { agent: best, value: best_value, payoff: estimate, .. } = points[best].clone();
         let fresh = used..used + self.task.validate;
-        let validation = incumbent.map(|incumbent| self.validate(&best, incumbent, &field, fresh)).transpose()?;
-        let method = self.task.method.name();
-        let found = AgainstField { field, method, blocks, best, best_value, estimate, validation };
+        let is_over = self.driver.is_interrupted();
+        let incumbent = incumbent.filter(|_| !is_over);
+        let validation =
+            incumbent.map(|incumbent| self.validate(&best, incumbent, &field, fresh)).transpose()?.flatten();
+        let found = AgainstField { field, method: self.task.method, blocks, best, best_value, estimate, validation };
         Ok(Tuned { points, scores, result: self.result(adjusted, TuningOutcome::AgainstField(found)) })
     }
 
     /// Checks the first and last candidates, the field and the incumbent before play begins.
-    fn begin(&mut self, field: &[String], incumbent: Option<String>) -> Result<(), TuneError> {
-        if !matches!(self.task.method, TuneMethod::Cma { .. }) {
-            self.task.grid(Some(1))?;
+    fn begin(&mut self, field: &[String], incumbent: Option<String>) -> Result<(), StudyError> {
+        if self.task.method != MethodName::Cma {
+            self.task.grid(&self.ranges, Some(1))?;
         }
-        for agent in incumbent.iter().chain(field) {
-            self.roster.parse(agent).map_err(invalid)?;
+        let mut agents = Vec::new();
+        for (agent, is_incumbent) in
+            incumbent.iter().map(|agent| (agent, true)).chain(field.iter().map(|agent| (agent, false)))
+        {
+            let agent = self.roster.parse(agent).map_err(invalid)?;
+            agents.extend(is_incumbent.then(|| agent.to_string()));
         }
-        for values in self.task.corners() {
-            self.measured(&[self.task.filled(&values)], field)?;
+        let mut identity = String::new();
+        for values in corners(&self.ranges) {
+            identity = self.measured(&[self.task.filled(&values)], field)?.plan.run_id();
         }
-        let mixture = if self.task.setting.mixture { "the mixture of " } else { "" };
-        (self.progress)(TuneStep::Begin(format!("{mixture}{}", field.join(", ")), incumbent));
-        Ok(())
+        let mixture = if self.task.mixture { "the mixture of " } else { "" };
+        let against = incumbent.map_or_else(String::new, |incumbent| format!("; the incumbent is {incumbent}"));
+        self.begin_with(&format!("{mixture}{}{against}", field.join(", ")), agents, &identity)
     }
 
-    /// Runs the method sweep, race or halving.
-    fn choose(&mut self, field: &[String]) -> Result<SearchResult, TuneError> {
+    fn begin_with(&mut self, against: &str, agents: Vec<String>, identity: &str) -> Result<(), StudyError> {
+        let (TuneOptions { agent, .. }, table) = (self.task, &self.task.setting.table);
+        let about = format!("{agent} on {}, {} seats, against {against}", table.rules(), table.seats());
+        let step = StudyStep::Begin { about, agents, seed: self.seed() };
+        self.driver.begin(step, &lock_of("tune", self.task, identity))
+    }
+
+    /// Runs the method sweep or race.
+    fn choose(&mut self, field: &[String]) -> Result<SearchResult, StudyError> {
         let task = self.task;
-        let grid = task.grid(Some(1))?;
+        let grid = task.grid(&self.ranges, Some(1))?;
         let candidates: Vec<String> = grid.iter().map(|values| task.filled(values)).collect();
         let measured = self.measured(&candidates, field)?;
-        let sign = task.setting.payoff.sign();
-        let mut used = 0;
+        let sign = task.payoff.sign();
+        let (mut used, mut scores) = (0, vec![Vec::new(); candidates.len()]);
         let mut ask = |which: &[usize], deals: Range<u64>| {
-            let step = format!("{} values, deals {} to {}", which.len(), deals.start, deals.end);
-            (self.progress)(TuneStep::Play(step));
+            self.driver.tell(format!("{} values, deals {} to {}", which.len(), deals.start, deals.end));
             used = used.max(deals.end);
-            let mut scores = measured.scores(which, deals)?;
-            scores.iter_mut().flatten().for_each(|score| *score *= sign);
-            Ok::<_, PlayError>(scores)
+            let mut found = measured.scores(self.driver, which, deals)?;
+            found.iter_mut().flatten().for_each(|score| *score *= sign);
+            for (&candidate, found) in which.iter().zip(&found) {
+                scores[candidate].extend_from_slice(found);
+            }
+            if self.driver.is_interrupted() { Err(PlayError::Interrupted.into()) } else { Ok::<_, StudyError>(found) }
         };
-        let (mut scores, best, blocks) = match task.method {
-            TuneMethod::Race(race) => {
-                let choice = race.run(candidates.len(), ask)?;
-                (choice.scores, Some(choice.best), choice.spent)
-            }
-            TuneMethod::Halving { blocks } => {
-                let choice = halve(candidates.len(), blocks, ask)?;
-                (choice.scores, Some(choice.best), choice.spent)
-            }
-            TuneMethod::Sweep { deals } | TuneMethod::Cma { deals, .. } => {
-                let all: Vec<usize> = (0..candidates.len()).collect();
-                (ask(&all, 0..deals)?, None, candidates.len() as u64 * deals)
-            }
+        let all: Vec<usize> = (0..candidates.len()).collect();
+        let best = match task.method {
+            MethodName::Race => race(candidates.len(), task.deals, ask).map(|choice| Some(choice.best)),
+            MethodName::Sweep | MethodName::Cma => ask(&all, 0..task.deals).map(|_| None),
         };
-        let best = best.unwrap_or_else(|| highest(scores.iter().map(|scores| mean(scores))));
+        let best = match best {
+            Ok(best) => best,
+            Err(StudyError::Play(PlayError::Interrupted)) => None,
+            Err(error) => return Err(error),
+        };
+        let deals = scores.iter().map(Vec::len).max().unwrap_or(0);
+        self.interrupted_if(scores.iter().any(Vec::is_empty))?;
+        // Before the end of a race, only candidates that have not been dropped can be the best.
+        let best = best.unwrap_or_else(|| {
+            highest(scores.iter().map(|scores| if scores.len() == deals { mean(scores) } else { f64::NEG_INFINITY }))
+        });
+        let blocks = scores.iter().map(|scores| scores.len() as u64).sum();
         // The sign is restored after the curve, because simultaneous inference needs a payoff that is maximized.
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
-        let mut points = measured.curve(&task.setting.field_name(field), &values, &scores, task.setting.seed);
+        let mut points = measured.curve(&task.field_name(field), &values, &scores, self.seed());
         if sign < 0.0 {
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
             points.iter_mut().for_each(negate);
         }
-        let scores = FieldScores { field: task.setting.field_name(field), agents: measured.labels(), by_deal: scores };
+        let scores = FieldScores { field: task.field_name(field), agents: measured.labels(), by_deal: scores };
         let adjusted = measured.measures_luck();
         Ok(SearchResult { points, best, blocks, used, scores: vec![scores], adjusted })
     }
 
-    /// Runs a CMA-ES search.
-    fn search(&mut self, field: &[String], each: u64, generations: u32) -> Result<SearchResult, TuneError> {
-        let task = self.task;
-        let sign = task.setting.payoff.sign();
-        let mut search = search(task.ranges.len(), task.setting.seed);
-        let at = |point: &[f64]| -> Vec<f64> {
-            task.ranges.iter().zip(point).map(|(values, place)| values.at(*place)).collect()
-        };
-        let (mut deals, mut blocks) = (0, 0);
-        for number in 0..generations {
+    /// Runs a CMA-ES search. After an interrupt, the centre has the scores of the last generation.
+    fn search(&mut self, field: &[String]) -> Result<SearchResult, StudyError> {
+        let (task, each, seed) = (self.task, self.task.deals, self.seed());
+        let sign = task.payoff.sign();
+        let ranges = self.ranges.clone();
+        let mut search = search(ranges.len(), seed);
+        let at =
+            |point: &[f64]| -> Vec<f64> { ranges.iter().zip(point).map(|(values, place)| values.at(*place)).collect() };
+        let (mut deals, mut blocks, mut last) = (0, 0, Vec::new());
+        for number in 0..task.generations {
             let centre = spaced(&at(&search.centre()));
-            (self.progress)(TuneStep::Play(format!("generation {number}, centre {centre}")));
+            self.driver.tell(format!("generation {number}, centre {centre}"));
             let score = |points: &[Vec<f64>]| {
                 let specs: Vec<String> = points.iter().map(|point| task.filled(&at(point))).collect();
                 let distinct = specs.iter().cloned().sorted().dedup().collect_vec();
                 let measured = self.measured(&distinct, field)?;
                 let which: Vec<usize> = (0..distinct.len()).collect();
-                let scores = measured.scores(&which, deals..deals + each)?;
+                let scores = measured.scores(self.driver, &which, deals..deals + each)?;
+                if self.driver.is_interrupted() {
+                    return Err(PlayError::Interrupted.into());
+                }
                 blocks += distinct.len() as u64 * each;
+                let of_deal = |deal| scores.iter().map(|scores| scores[deal]).sum::<f64>() / scores.len() as f64;
+                last = (0..each as usize).map(of_deal).collect();
                 let mean = |spec: &String| {
                     let place = distinct.binary_search(spec).expect("`distinct` contains all specs");
                     sign * scores[place].iter().sum::<f64>() / each as f64
                 };
-                Ok::<_, PlayError>(specs.iter().map(mean).collect())
+                Ok::<_, StudyError>(specs.iter().map(mean).collect())
             };
-            search.step(score)?;
-            deals += each;
+            match search.step(score) {
+                Ok(_) => deals += each,
+                Err(StudyError::Play(PlayError::Interrupted)) => break,
+                Err(error) => return Err(error),
+            }
             if search.spread() < 0.01 {
                 break;
             }
         }
         let values = at(&search.centre());
         let measured = self.measured(&[task.filled(&values)], field)?;
-        let scores = measured.scores(&[0], deals..deals + each)?;
-        blocks += each;
-        let points = measured.curve(&task.setting.field_name(field), &[spaced(&values)], &scores, task.setting.seed);
+        let mut scores = measured.scores(self.driver, &[0], deals..deals + each)?;
+        blocks += scores[0].len() as u64;
+        if scores[0].is_empty() {
+            self.interrupted_if(last.is_empty())?;
+            scores = vec![last];
+        }
+        let points = measured.curve(&task.field_name(field), &[spaced(&values)], &scores, seed);
         let adjusted = measured.measures_luck();
         Ok(SearchResult { points, best: 0, blocks, used: deals + each, scores: Vec::new(), adjusted })
     }
@@ -233,24 +265,27 @@ impl<'a> TaskRun<'a> {
         incumbent: String,
         field: &[String],
         deals: Range<u64>,
-    ) -> Result<Validation, TuneError> {
+    ) -> Result<Option<Validation>, StudyError> {
         let parsed = |spec| self.roster.parse(spec).map_err(invalid);
         if parsed(winner)?.is(&parsed(&incumbent)?) {
-            return Ok(Validation::Same { incumbent });
+            return Ok(Some(Validation::Same { incumbent }));
         }
-        (self.progress)(TuneStep::Play(format!("validation, deals {} to {}", deals.start, deals.end)));
+        self.driver.tell(format!("validation, deals {} to {}", deals.start, deals.end));
         let measured = self.measured(&[winner.to_owned(), incumbent.clone()], field)?;
-        let count = deals.end - deals.start;
-        let scores = measured.scores(&[0, 1], deals)?;
+        let scores = measured.scores(self.driver, &[0, 1], deals)?;
+        let count = scores[0].len() as u64;
+        if count < 2 {
+            return Ok(None);
+        }
         let units = measured.units();
         let whole = |score: &f64| (score * units).round() as i64;
         let mut joint = Joint::new(2);
         for (one, other) in scores[0].iter().zip(&scores[1]) {
             joint.add(&[1, 1], &[whole(one), whole(other)]);
         }
-        let support = self.task.setting.payoff.support_of_difference();
+        let support = self.task.payoff.support_of_difference();
         let (difference, _) = joint.difference(0, 1, units, support).expect("both agents played every deal");
-        Ok(Validation::Played(Comparison {
+        Ok(Some(Validation::Played(Comparison {
             deals: count,
             winner: mean(&scores[0]),
             incumbent,
@@ -258,32 +293,32 @@ impl<'a> TaskRun<'a> {
             difference: difference.mean,
             low: difference.low(),
             high: difference.high(),
-        }))
+        })))
     }
 
     /// Self-play mode: plays each value against copies of each value, to find best responses and symmetric equilibria.
-    fn against_itself(self) -> Result<Tuned, TuneError> {
-        let task = self.task;
-        let TuneMethod::Sweep { deals } = task.method else {
-            return Err(TuneError::ItselfNeedsSweep(task.method.name()));
-        };
-        if task.setting.payoff == Payoff::Points {
-            return Err(TuneError::ItselfNeedsShares);
-        }
-        let grid = task.grid(None)?;
+    fn against_itself(mut self) -> Result<Tuned, StudyError> {
+        let (task, deals) = (self.task, self.task.deals);
+        let grid = task.grid(&self.ranges, None)?;
         let candidates: Vec<String> = grid.iter().map(|values| task.filled(values)).collect();
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let size = candidates.len();
         let which: Vec<usize> = (0..size).collect();
-        (self.progress)(TuneStep::Begin("itself".to_owned(), None));
+        let identity = self.measured(&candidates, &candidates[..1])?.plan.run_id();
+        self.begin_with("itself", Vec::new(), &identity)?;
         let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
         let (mut matrix, mut adjusted) = (Matrix::zeros(size, size), false);
         for (rival, field) in candidates.iter().enumerate() {
-            (self.progress)(TuneStep::Play(format!("field {} of {size}: {field}", rival + 1)));
+            self.driver.tell(format!("field {} of {size}: {field}", rival + 1));
             let measured = self.measured(&candidates, std::slice::from_ref(field))?;
             adjusted |= measured.measures_luck();
-            let scores = measured.scores(&which, 0..deals)?;
-            let curve = measured.curve(field, &values, &scores, task.setting.seed);
+            let scores = measured.scores(self.driver, &which, 0..deals)?;
+            // An interrupted tuning has the curves of the fields before.
+            if self.driver.is_interrupted() {
+                self.interrupted_if(points.is_empty())?;
+                break;
+            }
+            let curve = measured.curve(field, &values, &scores, self.seed());
             for (place, point) in curve.iter().enumerate() {
                 matrix[(place, rival)] = point.payoff;
             }
@@ -293,7 +328,8 @@ impl<'a> TaskRun<'a> {
             points.extend(curve);
             all_scores.push(FieldScores { field: field.clone(), agents: measured.labels(), by_deal: scores });
         }
-        let is_game = task.setting.seats == 2 && task.setting.payoff == Payoff::RankPoints && size > 1;
+        let is_game = task.setting.table.seats() == 2 && task.payoff == Payoff::RankPoints && size > 1;
+        let is_game = is_game && !self.driver.is_interrupted();
         let nash = is_game.then(|| EmpiricalGame::of_matrix(&matrix).nash()).flatten();
         let found = AgainstItself { deals, symmetric_equilibria: equilibria, nash, values };
         Ok(Tuned { points, scores: all_scores, result: self.result(adjusted, TuningOutcome::AgainstItself(found)) })

@@ -51,6 +51,8 @@ pub struct TuningResult {
     pub mixture: bool,
     /// Whether the means of the curve are without the luck of the cards. In `tuning.json` only if it is true.
     pub adjusted: bool,
+    /// Whether the tuning was interrupted, so that the best value is only the best so far. In `tuning.json` only if it is true.
+    pub undecided: bool,
     /// The command that repeats the tuning.
     pub command: String,
     /// The best values.
@@ -183,17 +185,17 @@ pub struct AgainstItself {
     pub values: Vec<String>,
 }
 
-/// The name of a search method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
+/// A search method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum MethodName {
-    /// All values play the same deals.
+    /// All values play the same deals, which gives the whole response curve
+    #[default]
     Sweep,
-    /// The sequential elimination of Kim and Nelson (2001).
+    /// Sequential halving: repeatedly drops the worse half of the values
     Race,
-    /// Sequential halving.
-    Halving,
-    /// CMA-ES.
+    /// CMA-ES, for several parameters at once
     Cma,
 }
 
@@ -202,7 +204,6 @@ impl fmt::Display for MethodName {
         f.write_str(match self {
             MethodName::Sweep => "sweep",
             MethodName::Race => "race",
-            MethodName::Halving => "halving",
             MethodName::Cma => "cma",
         })
     }
@@ -250,8 +251,8 @@ fn field<T: DeserializeOwned>(object: &Object, name: &str) -> Result<T, String> 
 
 impl From<TuningResult> for Object {
     fn from(result: TuningResult) -> Object {
-        let TuningResult { version, agent, ranges, rules, seats, payoff, seed, mixture, adjusted, command, found } =
-            result;
+        let TuningResult { mixture, adjusted, undecided, .. } = result;
+        let TuningResult { version, agent, ranges, rules, seats, payoff, seed, command, found, .. } = result;
         let (field, mut found) = match found {
             TuningOutcome::AgainstField(found) => (json!(found.field), object(found)),
             TuningOutcome::AgainstItself(found) => (json!("self"), object(found)),
@@ -260,7 +261,7 @@ impl From<TuningResult> for Object {
             "version": version, "agent": agent, "ranges": ranges, "rules": rules, "seats": seats, "field": field,
             "payoff": payoff, "seed": seed.to_string(),
         }));
-        for (name, is) in [("mixture", mixture), ("adjusted", adjusted)] {
+        for (name, is) in [("mixture", mixture), ("adjusted", adjusted), ("undecided", undecided)] {
             if is {
                 written.insert(name.to_owned(), true.into());
             }
@@ -296,6 +297,7 @@ impl TryFrom<Object> for TuningResult {
             seed: field::<String>(&written, "seed")?.parse().map_err(|error| format!("`seed`: {error}"))?,
             mixture: is("mixture"),
             adjusted: is("adjusted"),
+            undecided: is("undecided"),
             command: field(&written, "command")?,
             found,
         })

@@ -1,124 +1,89 @@
-//! Tuning tasks, search methods and their errors.
+//! The options of a tuning, and their checks.
 
-use std::fmt;
+use std::ops::Range;
 
 use cambio_agents::Roster;
-use cambio_stats::race::RaceSettings;
+use cambio_exec::Executor;
 use itertools::Itertools;
+use serde::{Deserialize, Serialize};
 
 use super::result::{MethodName, TuningResult};
 use super::values::Values;
-use super::{PlaySetting, ResponsePoint};
-use crate::plan::PlanError;
+use super::{Candidates, ResponsePoint};
+use crate::object;
+use crate::plan::{Experiment, Focal, Lineups, Payoff, PlanError};
 use crate::play::PlayError;
+use crate::study::{SettingOptions, StudyDriver, StudyError, in_range};
 
-/// The maximum number of values for the methods sweep, race and halving.
-const MOST_VALUES: usize = 10_000;
+/// The maximum number of values for the methods sweep and race.
+const MAX_VALUES: usize = 10_000;
 /// The maximum number of deals in a stage of tuning. The score of each value on each deal is kept until the end.
-pub const MOST_DEALS: u64 = 10_000_000;
-/// The number of deals that a race plays at a time in programs. The result does not depend on this number.
-pub const RACE_STEP: u64 = 16;
+const MAX_DEALS: u64 = 10_000_000;
 /// The maximum number of scores in a stage. This number of scores takes 0.8 GB.
-const MOST_SCORES: u64 = 100_000_000;
+const MAX_SCORES: u64 = 100_000_000;
+const MAX_GENERATIONS: u64 = 100_000;
 
-/// A tuning task: an agent with question marks, and the opponents. [`Task::run`] searches for the best values.
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// The agent, with a question mark for each tuned value: `greedy(call_at=?)`.
+/// A tuning: an agent with question marks, the values to try, and the opponents. [`TuneOptions::run`] searches for the best values.
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct TuneOptions {
+    /// The agent, with a question mark in place of each value to tune: `greedy(call_at=?)`
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     pub agent: String,
-    /// The values of each question mark, in order.
-    pub ranges: Vec<Values>,
-    /// The opponents of the candidates.
-    pub opponents: Opponents,
-    /// The table and the payoff. The payoff is maximized; only points are minimized.
-    pub setting: PlaySetting,
-    /// The search method.
-    pub method: TuneMethod,
-    /// The number of fresh deals for the comparison of the winner with the incumbent; 0 or 1 disables it. Ignored for
-    /// [`Opponents::Themselves`].
+    /// The values to try for a question mark: 0..15, 0..1:0.1 with a step, the list 10,30,100, or '1..1000 log' for 1, 3,
+    /// 10, 30 and so on. Ranges include both ends. Give one range for each question mark, in order
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "FROM..TO[:STEP]", required = true, allow_hyphen_values = true)
+    )]
+    pub range: Vec<String>,
+    /// The opponents of the candidates: one spec for all other seats, one spec for each other seat, or `self` for the
+    /// candidates themselves [default: the bare agent, such as `greedy`, with the default value of every parameter]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
+    pub field: Vec<String>,
+    /// Play each deal against every --field in turn: each of them fills all other seats, and a score is the mean over them
+    #[cfg_attr(feature = "clap", arg(long, requires = "field"))]
+    pub mixture: bool,
+    /// The table.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub setting: SettingOptions,
+    /// The payoff to optimize
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub payoff: Payoff,
+    /// The search method
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub method: MethodName,
+    /// The number of deals for each value (sweep) or for each generation (cma); with race, the number of deal blocks
+    /// for all values together
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().deals))]
+    pub deals: u64,
+    /// With cma: the number of generations
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().generations))]
+    pub generations: u64,
+    /// The number of fresh deals on which the winner and the incumbent play against the same field; 0 for no validation
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().validate))]
     pub validate: u64,
-    /// The agent that the winner is compared with; by default the bare agent, with the default value of every parameter.
+    /// The agent to compare the winner with [default: the bare agent, with the default value of every parameter]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     pub incumbent: Option<String>,
-    /// The command that repeats the tuning. It is copied to the result.
-    pub command: String,
 }
 
-/// The opponents of the candidates.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Opponents {
-    /// The bare agent, with the default value of every parameter, in all other seats. For `heuristic(call_at=?,decay=0.1)`
-    /// this is `heuristic`.
-    #[default]
-    Defaults,
-    /// One agent for all other seats, or one agent for each of them; in a mixture, any number of agents.
-    Field(Vec<String>),
-    /// Self-play: each candidate plays against copies of each candidate.
-    Themselves,
-}
-
-/// A search method.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum TuneMethod {
-    /// All values play the same deals, which gives the whole response curve.
-    Sweep {
-        /// The number of deals per value.
-        deals: u64,
-    },
-    /// The sequential elimination of Kim and Nelson (2001): drops values that are too far behind.
-    Race(RaceSettings),
-    /// Sequential halving: repeatedly drops the worse half of the values.
-    Halving {
-        /// The total number of deal blocks.
-        blocks: u64,
-    },
-    /// CMA-ES, for several parameters. Ends early when its points are close together.
-    Cma {
-        /// The number of deals per generation.
-        deals: u64,
-        /// The maximum number of generations.
-        generations: u32,
-    },
-}
-
-impl TuneMethod {
-    /// The name of the method.
-    pub fn name(&self) -> MethodName {
-        match self {
-            TuneMethod::Sweep { .. } => MethodName::Sweep,
-            TuneMethod::Race(_) => MethodName::Race,
-            TuneMethod::Halving { .. } => MethodName::Halving,
-            TuneMethod::Cma { .. } => MethodName::Cma,
-        }
-    }
-
-    /// The name of the parameter for the number of deals, and its value.
-    fn deals(&self) -> (&'static str, u64) {
-        match *self {
-            TuneMethod::Sweep { deals } | TuneMethod::Halving { blocks: deals } | TuneMethod::Cma { deals, .. } => {
-                ("deals", deals)
-            }
-            TuneMethod::Race(race) => ("first", race.first),
-        }
-    }
-}
-
-/// The next step of a tuning.
-#[derive(Clone, PartialEq, Debug)]
-#[non_exhaustive]
-pub enum TuneStep {
-    /// The task is valid, and play begins: the field, for people, and the agent that the winner will be compared with; `None`
-    /// without a validation.
-    Begin(String, Option<String>),
-    /// Some values play some deals, for people.
-    Play(String),
-}
-
-impl fmt::Display for TuneStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TuneStep::Begin(field, None) => write!(f, "against {field}"),
-            TuneStep::Begin(field, Some(incumbent)) => write!(f, "against {field}; the incumbent is {incumbent}"),
-            TuneStep::Play(what) => f.write_str(what),
+impl Default for TuneOptions {
+    fn default() -> TuneOptions {
+        TuneOptions {
+            agent: String::new(),
+            range: Vec::new(),
+            field: Vec::new(),
+            mixture: false,
+            setting: SettingOptions::default(),
+            payoff: Payoff::default(),
+            method: MethodName::default(),
+            deals: 1000,
+            generations: 30,
+            validate: 1000,
+            incumbent: None,
         }
     }
 }
@@ -146,71 +111,136 @@ pub struct FieldScores {
     pub by_deal: Vec<Vec<f64>>,
 }
 
-/// A task that cannot be run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TuneError {
-    /// The numbers of question marks and ranges differ or are 0.
-    #[error("{0}")]
-    Marks(String),
-    /// The agent has no default that could be the field or the incumbent, because a question mark is in its text.
-    #[error("`{0}` has no default value in place of `?`; choose the field and the incumbent explicitly")]
-    NoDefault(String),
-    /// Too many combinations of values.
-    #[error("the ranges must have at most {MOST_VALUES} combinations, found {0}; the method cma has no such limit")]
-    Values(usize),
-    /// Too few or too many deals, or too many for this number of combinations of values, because the scores would need too much
-    /// memory. The sentence begins with the name of the parameter: `deals`, `first` or `validate`.
-    #[error("{0}")]
-    Deals(String),
-    /// Self-play mode requires the method sweep.
-    #[error("tuning against the candidates themselves requires the method sweep, found {0}")]
-    ItselfNeedsSweep(MethodName),
-    /// Self-play mode does not support the payoff points.
-    #[error("tuning against the candidates themselves requires the payoff rank_points, win or margin, found points")]
-    ItselfNeedsShares,
-    /// An error while playing.
-    #[error(transparent)]
-    Measure(#[from] PlayError),
-}
+impl TuneOptions {
+    /// The values of each question mark, in order.
+    pub(super) fn ranges(&self) -> Result<Vec<Values>, StudyError> {
+        let read = |text: &String| {
+            text.parse::<Values>().map_err(|error| StudyError::Option("range", error.said().to_owned()))
+        };
+        self.range.iter().map(read).collect()
+    }
 
-impl Task {
-    /// Checks the ranges and the numbers of deals.
-    pub(super) fn check(&self) -> Result<(), TuneError> {
-        let (marks, ranges) = (self.agent.matches('?').count(), self.ranges.len());
+    /// Whether the candidates are their own opponents.
+    pub(super) fn is_against_itself(&self) -> bool {
+        self.field == ["self"]
+    }
+
+    /// Checks the options, and returns the values of each question mark.
+    pub(super) fn check(&self) -> Result<Vec<Values>, StudyError> {
+        self.setting.table.check()?;
+        let (marks, ranges) = (self.agent.matches('?').count(), self.range.len());
         if marks == 0 || marks != ranges {
             let found = format!("(`?`: {marks}, ranges: {ranges})");
             let what = format!("`{}` must have one `?` per range, in place of the value to tune {found}", self.agent);
-            return Err(TuneError::Marks(what));
+            return Err(StudyError::Task(what));
         }
-        let (what, deals) = self.method.deals();
-        let limit = |what: &str, deals: u64, is_valid: bool| {
-            let wrong = || TuneError::Deals(format!("{what} must be from 2 to {MOST_DEALS}, found {deals}"));
-            is_valid.then_some(()).ok_or_else(wrong)
-        };
-        limit(what, deals, (2..=MOST_DEALS).contains(&deals))?;
-        limit("validate", self.validate, self.validate <= MOST_DEALS)
+        in_range("deals", self.deals, 2, MAX_DEALS)?;
+        in_range("generations", self.generations, 1, MAX_GENERATIONS)?;
+        in_range("validate", self.validate, 0, MAX_DEALS)?;
+        if self.field.iter().any(|field| field == "self") {
+            let is_alone = self.is_against_itself() && !self.mixture && self.method == MethodName::Sweep;
+            if !is_alone {
+                let what = "`self` requires the method sweep, no other field and no mixture".to_owned();
+                return Err(StudyError::Option("field", what));
+            }
+            if self.payoff == Payoff::Points {
+                let what = "must be rank_points, win or margin with the field `self`, found points".to_owned();
+                return Err(StudyError::Option("payoff", what));
+            }
+        }
+        self.ranges()
+    }
+
+    /// An experiment in which focal agents play against a field: one agent for all other seats, or one for each of them; in a
+    /// mixture, any number of agents. It has the default payoff.
+    ///
+    /// # Errors
+    /// If an agent of the field is invalid.
+    pub fn experiment(&self, roster: &Roster, focal: &[String], field: &[String]) -> Result<Experiment, PlanError> {
+        let mut agents: Vec<String> = focal.to_vec();
+        for spec in field {
+            let agent = roster.parse(spec)?;
+            if !agents.iter().any(|other| roster.parse(other).is_ok_and(|other| other.is(&agent))) {
+                agents.push(spec.clone());
+            }
+        }
+        let lineups = Lineups::Focal(Focal { focal: focal.to_vec(), field: field.to_vec(), mixture: self.mixture });
+        Ok(Experiment { lineups, ..self.setting.experiment("tune", &agents) })
+    }
+
+    /// The name of a field in results: its agents, separated by bars, or in a mixture by plus signs.
+    pub(super) fn field_name(&self, field: &[String]) -> String {
+        field.join(if self.mixture { " + " } else { " | " })
+    }
+
+    /// The command that repeats this tuning, with every option that differs from its default and changes the result.
+    pub fn command(&self) -> String {
+        const ORDER: [&str; 15] = [
+            "agent",
+            "range",
+            "field",
+            "rules",
+            "seats",
+            "payoff",
+            "luck",
+            "method",
+            "deals",
+            "generations",
+            "validate",
+            "incumbent",
+            "seed",
+            "rounds",
+            "mixture",
+        ];
+        let (seed, table) = (self.setting.table.seed("tune"), &self.setting.table);
+        let (mut own, default) = (object(self), object(TuneOptions::default()));
+        own.insert("rules".to_owned(), table.rules().into());
+        own.insert("seats".to_owned(), table.seats().into());
+        let is_usual = TuneOptions::default().setting.table.seed("tune") == seed;
+        own.insert("seed".to_owned(), if is_usual { "tune".into() } else { seed.to_string().into() });
+        let mut words = vec!["cambio".to_owned(), "tune".to_owned()];
+        for name in ORDER {
+            let is_used = name == "deals"
+                || name == "generations" && self.method == MethodName::Cma
+                || own[name] != default[name];
+            let values = match &own[name] {
+                serde_json::Value::Array(values) => values.clone(),
+                value if is_used => vec![value.clone()],
+                _ => Vec::new(),
+            };
+            for value in values {
+                words.push(format!("--{name}"));
+                match value {
+                    serde_json::Value::Bool(_) => {}
+                    serde_json::Value::String(text) => words.push(text),
+                    other => words.push(other.to_string()),
+                }
+            }
+        }
+        // Quotes words for a shell. Options contain no zero byte, so quoting cannot fail.
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
     }
 
     /// All combinations of values; the value of the last question mark varies fastest. `fields` is the number of fields, by
     /// default the number of combinations.
-    pub(super) fn grid(&self, fields: Option<u64>) -> Result<Vec<Vec<f64>>, TuneError> {
-        let count = self.ranges.iter().map(Values::count).fold(1, usize::saturating_mul);
-        if count > MOST_VALUES {
-            return Err(TuneError::Values(count));
+    pub(super) fn grid(&self, ranges: &[Values], fields: Option<u64>) -> Result<Vec<Vec<f64>>, StudyError> {
+        let count = ranges.iter().map(Values::count).fold(1, usize::saturating_mul);
+        if count > MAX_VALUES {
+            return Err(StudyError::Task(format!(
+                "the ranges must have at most {MAX_VALUES} combinations, found {count}; the method cma has no such limit"
+            )));
         }
         let values = count as u64;
-        // For the method halving, the number of blocks is already a total over all values.
-        if !matches!(self.method, TuneMethod::Halving { .. }) {
-            let (what, deals) = self.method.deals();
-            let most = MOST_SCORES / values.saturating_mul(fields.unwrap_or(values)).max(1);
-            if deals > most {
-                let found = format!("{what} must be at most {most} for {values} combinations, found {deals}");
-                return Err(TuneError::Deals(found));
+        // For the method race, the number of blocks is already a total over all values.
+        if self.method != MethodName::Race {
+            let most = MAX_SCORES / values.saturating_mul(fields.unwrap_or(values)).max(1);
+            if self.deals > most {
+                let found = format!("must be at most {most} for {values} combinations, found {}", self.deals);
+                return Err(StudyError::Option("deals", found));
             }
         }
         let values = |values: &Values| (0..values.count()).map(|number| values.nth(number)).collect_vec();
-        Ok(self.ranges.iter().map(values).multi_cartesian_product().collect())
+        Ok(ranges.iter().map(values).multi_cartesian_product().collect())
     }
 
     /// The agent with these values in place of its question marks.
@@ -224,22 +254,59 @@ impl Task {
     }
 
     /// The bare agent: the default value of every parameter, also of the parameters that the task sets.
-    pub(super) fn bare(&self, roster: &Roster) -> Result<String, TuneError> {
-        let [low, high] = self.corners().map(|values| roster.parse(&self.filled(&values)));
+    pub(super) fn bare(&self, roster: &Roster, ranges: &[Values]) -> Result<String, StudyError> {
+        let [low, high] = corners(ranges).map(|values| roster.parse(&self.filled(&values)));
         let (low, high) = (low.map_err(invalid)?.with_defaults(), high.map_err(invalid)?.with_defaults());
-        if low.is(&high) { Ok(low.to_string()) } else { Err(TuneError::NoDefault(self.agent.clone())) }
-    }
-
-    /// The lowest values of all ranges, and the highest.
-    pub(super) fn corners(&self) -> [Vec<f64>; 2] {
-        [0.0, 1.0].map(|end| self.ranges.iter().map(|values| values.at(end)).collect())
+        if low.is(&high) {
+            return Ok(low.to_string());
+        }
+        let what = format!(
+            "must be given, and incumbent or validate 0, because `{}` has no default value in place of `?`",
+            self.agent
+        );
+        Err(StudyError::Option("field", what))
     }
 }
 
-pub(super) fn invalid(error: cambio_agents::SpecError) -> TuneError {
+/// The lowest values of all ranges, and the highest.
+pub(super) fn corners(ranges: &[Values]) -> [Vec<f64>; 2] {
+    [0.0, 1.0].map(|end| ranges.iter().map(|values| values.at(end)).collect())
+}
+
+pub(super) fn invalid(error: cambio_agents::SpecError) -> StudyError {
     PlayError::from(PlanError::from(error)).into()
 }
 
 pub(super) fn spaced(values: &[f64]) -> String {
     values.iter().join(" ")
+}
+
+/// The candidates that another machine plays.
+#[derive(Deserialize)]
+struct RemoteRequest {
+    specs: Vec<String>,
+    field: Vec<String>,
+    which: Vec<usize>,
+}
+
+impl TuneOptions {
+    /// Plays a range of deals for [`RemotePlayer`](crate::RemotePlayer), which has received the request: the scores of each deal as a
+    /// JSON list.
+    ///
+    /// # Errors
+    /// If the request is invalid, or an agent is at fault.
+    pub fn scores(
+        &self,
+        roster: &Roster,
+        executor: &Executor,
+        request: &str,
+        deals: Range<u64>,
+    ) -> Result<String, StudyError> {
+        let wrong = |error: serde_json::Error| StudyError::Task(error.to_string());
+        let RemoteRequest { specs, field, which } = serde_json::from_str(request).map_err(wrong)?;
+        let candidates = Candidates::new(self, roster, &specs, &field)?;
+        let scores = candidates.scores(&mut StudyDriver::new(executor, &mut |_| ()), &which, deals.clone())?;
+        let of_deal = |deal: usize| scores.iter().map(|scores| scores[deal]).collect_vec();
+        Ok(serde_json::json!((0..(deals.end - deals.start) as usize).map(of_deal).collect_vec()).to_string())
+    }
 }

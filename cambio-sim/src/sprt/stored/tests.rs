@@ -3,9 +3,8 @@ use std::path::Path;
 use super::*;
 use crate::plan::{Experiment, LuckChoice, Unit};
 use crate::run::Runner;
-use crate::sprt::EloScale;
 use crate::store::RunFolder;
-use crate::tune::PlaySetting;
+use crate::study::{SettingOptions, StudyDriver, TableOptions};
 use cambio_exec::Executor;
 use cambio_stats::Support;
 use tempfile::TempDir;
@@ -25,6 +24,16 @@ fn experiment(seats: &[usize], agents: &[&str]) -> Experiment {
     Experiment { seed, deals: 120, seats, unit: Unit::Rounds, ..Experiment::at("original", 2, agents) }
 }
 
+fn setting(seats: usize, luck: LuckChoice) -> SettingOptions {
+    let table = TableOptions { rules: Some("original".into()), seats: Some(seats), seed: Some(6.into()) };
+    SettingOptions { table, rounds: true, luck }
+}
+
+fn played(options: &SprtOptions) -> SprtResult {
+    let executor = Executor::new(1).unwrap();
+    options.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut |_| ())).unwrap()
+}
+
 #[test]
 fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
     let roster = cambio_agents::roster();
@@ -33,18 +42,18 @@ fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
     let (_root, more) = run(&experiment(&[3, 4], &["sharp", "greedy"]));
     let mut ends = Vec::new();
     for (stored, seats) in [(&two, 2), (&more, 3), (&more, 4)] {
-        let (rules, unit, seed) = ("original".into(), Unit::Rounds, 6.into());
-        let setting = PlaySetting { rules, seats, unit, seed, ..PlaySetting::default() };
-        for (elo_0, elo_1, scale) in
-            [(0.0, 60.0, EloScale::Logistic), (0.0, 5.0, EloScale::Normalized), (-80.0, 0.0, EloScale::Normalized)]
-        {
+        for (elo0, elo1, normalized) in [(0.0, 60.0, false), (0.0, 5.0, true), (-80.0, 0.0, true)] {
             for agents in [["greedy", "sharp"], ["sharp", "greedy"]] {
-                let question = SprtQuestion { elo_0, elo_1, scale, alpha: 0.05, beta: 0.05, most_deals: 120 };
-                let executor = Executor::new(1).unwrap();
-                let played = question.ask(&setting, &roster, &executor, agents, |_, _| ()).unwrap();
+                let [agent, other] = agents.map(String::from);
+                let setting = setting(seats, LuckChoice::Auto);
+                let options =
+                    SprtOptions { agent, other, setting, elo0, elo1, normalized, deals: 120, ..SprtOptions::default() };
+                let played = played(&options);
                 let duel = StoredDuel::find(stored, &roster, agents, Some("original"), Some(seats)).unwrap();
-                let read = question.read(&duel).unwrap();
-                assert_eq!(read.answer, played, "{seats} seats, {agents:?}, {elo_1}");
+                let read = options.read(&duel).unwrap();
+                // The rules of a stored run are those of single rounds.
+                let answer = SprtResult { rules: played.rules.clone(), ..read.answer };
+                assert_eq!(answer, played, "{seats} seats, {agents:?}, {elo1}");
                 assert_eq!((read.last_deal, read.of_deals, read.void_deals), (Some(played.deals - 1), 120, 0));
                 ends.push(played.deals);
             }
@@ -59,18 +68,13 @@ fn a_test_subtracts_the_mean_luck_of_the_agent() {
     let roster = cambio_agents::roster();
     let (_root, stored) = run(&Experiment { luck: LuckChoice::On, ..experiment(&[2], &["sharp", "greedy"]) });
     let duel = StoredDuel::find(&stored, &roster, ["sharp", "greedy"], None, None).unwrap();
-    let ask = |scale| {
-        let (elo_0, elo_1) = (-1.0, 1.0);
-        let question = SprtQuestion { elo_0, elo_1, scale, alpha: 1e-9, beta: 1e-9, most_deals: 120 };
-        question.read(&duel).unwrap().answer
-    };
-    let (answer, normalized) = (ask(EloScale::Logistic), ask(EloScale::Normalized));
-    let (rules, unit, seed, luck) = ("original".into(), Unit::Rounds, 6.into(), LuckChoice::On);
-    let setting = PlaySetting { rules, unit, luck, seed, ..PlaySetting::default() };
-    let question =
-        SprtQuestion { elo_0: -1.0, elo_1: 1.0, scale: EloScale::Logistic, alpha: 1e-9, beta: 1e-9, most_deals: 120 };
-    let agents = ["sharp", "greedy"];
-    assert_eq!(question.ask(&setting, &roster, &Executor::new(1).unwrap(), agents, |_, _| ()).unwrap(), answer);
+    let (agent, other, setting) = ("sharp".into(), "greedy".into(), setting(2, LuckChoice::On));
+    let options = SprtOptions { agent, other, setting, elo0: -1.0, elo1: 1.0, ..SprtOptions::default() };
+    let options = SprtOptions { alpha: 1e-9, beta: 1e-9, deals: 120, ..options };
+    let played = played(&options);
+    let answer = SprtResult { rules: played.rules.clone(), ..options.read(&duel).unwrap().answer };
+    let normalized = SprtOptions { normalized: true, ..options }.read(&duel).unwrap().answer;
+    assert_eq!(played, answer);
     let derived = crate::derive(&stored).unwrap();
     let row = derived.summary.iter().find(|row| row.agent == "sharp").unwrap();
     let (raw, adjusted) = (answer.scores.interval(2.0, Support::Share).unwrap(), answer.mean().unwrap());

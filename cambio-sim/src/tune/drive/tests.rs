@@ -1,8 +1,7 @@
 use super::*;
-use crate::plan::{LuckChoice, Unit};
-use crate::tune::PlaySetting;
+use crate::plan::LuckChoice;
+use crate::study::{SettingOptions, TableOptions};
 use cambio_exec::Executor;
-use cambio_stats::race::RaceSettings;
 
 #[test]
 fn a_score_against_a_mixture_is_the_mean_of_the_scores_against_each_field() {
@@ -10,11 +9,13 @@ fn a_score_against_a_mixture_is_the_mean_of_the_scores_against_each_field() {
     let specs = ["greedy(call_at=3)", "greedy(call_at=8)"].map(String::from);
     for (seats, luck) in [(2, LuckChoice::Off), (3, LuckChoice::Off), (2, LuckChoice::On)] {
         let scores = |mixture: bool, field: &[&str]| {
-            let setting = PlaySetting { unit: Unit::Rounds, seats, luck, mixture, ..PlaySetting::default() };
+            let table = TableOptions { seats: Some(seats), ..TableOptions::default() };
+            let setting = SettingOptions { table, rounds: true, luck };
+            let options = TuneOptions { setting, mixture, ..TuneOptions::default() };
             let field: Vec<String> = field.iter().map(ToString::to_string).collect();
-            let measured = Candidates::new(&setting, &roster, &executor, &specs, &field).unwrap();
+            let measured = Candidates::new(&options, &roster, &specs, &field).unwrap();
             assert_eq!(measured.labels(), specs);
-            measured.scores(&[0, 1], 0..20).unwrap()
+            measured.scores(&mut StudyDriver::new(&executor, &mut |_| ()), &[0, 1], 0..20).unwrap()
         };
         let (both, one, other) = (
             scores(true, &["sharp", "greedy(call_at=3)"]),
@@ -29,42 +30,38 @@ fn a_score_against_a_mixture_is_the_mean_of_the_scores_against_each_field() {
 }
 
 #[test]
-fn a_task_that_is_not_allowed_is_refused_with_what_it_has_before_anything_is_played() {
-    let setting = PlaySetting { unit: Unit::Rounds, ..PlaySetting::default() };
-    let task = Task {
+fn invalid_options_are_refused_before_play() {
+    let task = TuneOptions {
         agent: "greedy(call_at=?)".into(),
-        ranges: vec!["0..15".parse().unwrap()],
-        opponents: Opponents::Themselves,
-        setting: setting.clone(),
-        method: TuneMethod::Sweep { deals: 2 },
+        range: vec!["0..15".into()],
+        field: vec!["self".into()],
+        deals: 2,
         validate: 0,
-        incumbent: None,
-        command: String::new(),
+        ..TuneOptions::default()
     };
-    let race = RaceSettings { indifference: 0.1, alpha: 0.05, first: 1, step: 16 };
-    let many = vec!["0..100".parse().unwrap(); 2];
+    let many = vec!["0..100".into(); 2];
     let (agent, marks) = ("heuristic(call_at=?,decay=?)".to_owned(), "greedy(call_at=6)".to_owned());
-    let points = PlaySetting { payoff: Payoff::Points, ..setting };
     let executor = Executor::new(1).unwrap();
     for (task, sentence) in [
-        (Task { agent: marks, ..task.clone() }, "`greedy(call_at=6)` must have one `?` per range, "),
-        (Task { method: TuneMethod::Race(race), ..task.clone() }, "first must be from 2 to 10000000, found 1"),
-        (Task { validate: 1 << 60, ..task.clone() }, "validate must be from 2 to 10000000, found 1152921504606846976"),
+        (TuneOptions { agent: marks, ..task.clone() }, "`greedy(call_at=6)` must have one `?` per range, "),
+        (TuneOptions { deals: 1, ..task.clone() }, "`deals` must be a whole number from 2 to 10000000, found 1"),
         (
-            Task { method: TuneMethod::Halving { blocks: 8 }, ..task.clone() },
-            "tuning against the candidates themselves requires the method sweep, found halving",
+            TuneOptions { validate: 1 << 60, ..task.clone() },
+            "`validate` must be a whole number from 0 to 10000000, found",
+        ),
+        (TuneOptions { method: MethodName::Race, ..task.clone() }, "`field` `self` requires the method sweep, "),
+        (TuneOptions { payoff: Payoff::Points, ..task.clone() }, "`payoff` must be rank_points, win or margin with "),
+        (
+            TuneOptions { agent, range: many, ..task.clone() },
+            "the ranges must have at most 10000 combinations, found 10201",
         ),
         (
-            Task { setting: points, ..task.clone() },
-            "tuning against the candidates themselves requires the payoff rank_points, win or margin",
-        ),
-        (Task { agent, ranges: many, ..task.clone() }, "the ranges must have at most 10000 combinations, found 10201"),
-        (
-            Task { method: TuneMethod::Sweep { deals: 400_000 }, ..task.clone() },
-            "deals must be at most 390625 for 16 combinations, found 400000",
+            TuneOptions { deals: 400_000, ..task.clone() },
+            "`deals` must be at most 390625 for 16 combinations, found 400000",
         ),
     ] {
-        let said = task.run(&cambio_agents::roster(), &executor, |step| panic!("{step}")).unwrap_err().to_string();
-        assert!(said.starts_with(sentence), "{said}");
+        let mut step = |step| panic!("{step:?}");
+        let error = task.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut step)).unwrap_err();
+        assert!(error.to_string().starts_with(sentence), "{error}");
     }
 }
