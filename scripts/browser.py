@@ -8,15 +8,9 @@
 Needs chromium, which it installs with apt-get if it is root, and two packages of PyPI, which it installs into
 target/browser-venv. If they cannot be installed, it prints a message and skips all checks. Exits with 1 if a check fails.
 
-The checks are: a whole match on each preset against two agents; reloading a page during a match; a restart of the server during a
-match and an analysis; two pages of one table; two friends at one table, from the invitation to the replay;
-hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
-are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
-without overflow; the size of the cards on a phone, also beside a result; no serious finding of axe-core; deep links and keys of the viewer; a record with
-strange fields; strange stored settings; fast clicks; the win chance over a round; the page of
-`cambio replay --html`, opened from disk, with its size and loading time. The checks of the site without a server (`scripts/website.py`)
-need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo,
-the check of a published run, and offline.
+The same checks run against `cambio serve` and against the site without a server (`scripts/website.py`), which needs the Rust target
+wasm32-unknown-unknown. Each has some more checks: a restart of the server and its run folders; a slow connection, published runs, links
+and offline.
 """
 
 import argparse
@@ -42,6 +36,30 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 HOME = TARGET / "browser-venv"
 PACKAGES = ["playwright==1.65.2", "axe-playwright-python==0.1.8"]
+# The checks that run against the server and against the site without a server.
+BOTH = [
+    "matches_of_every_preset",
+    "keys_alone",
+    "a_page_that_is_loaded_again",
+    "two_tabs",
+    "hints_and_taking_back",
+    "speed_decides_races",
+    "risky_choices",
+    "in_the_window",
+    "cards_keep_their_size",
+    "penalty_cards",
+    "a_result_on_a_phone",
+    "nothing_hidden_is_in_the_page",
+    "pages_at_both_widths",
+    "watching",
+    "two_bots",
+    "strange_settings",
+    "one_click_one_table",
+    "the_match_of_a_tab",
+    "records_with_strange_fields",
+    "the_guide_goes_on",
+    "win_chance",
+]
 PRESETS = ["original", "original-b", "original-c", "original-d", "faessler", "classic"]
 
 
@@ -120,24 +138,27 @@ def until(page, expression, arg=None, seconds=30):
 
 
 # Sends a request to the server, or to the program in the page.
-ASK = "async ([path, body]) => (await import(new URL('assets/transport.js', document.baseURI))).ask(path, body)"
+TRANSPORT = "(await import(new URL('assets/transport.js', document.baseURI)))"
+ASK = f"async ([path, body]) => {TRANSPORT}.ask(path, body)"
+OPEN = f"async (request) => {TRANSPORT}.openTable(request)"
+RECORD = f"async (table) => {TRANSPORT}.recordOf(table)"
 
 
 class Person:
-    """A person at a table who decides at random, with clicks or keys. At a table of friends, a choice may be over before it is made."""
+    """A person at a table who decides at random, with clicks or keys."""
 
-    def __init__(self, page, seed, keys_only=False, calls=0.5, passes=0.85, among_friends=False):
-        self.page, self.random, self.keys_only, self.among_friends = page, random.Random(seed), keys_only, among_friends
+    def __init__(self, page, seed, keys_only=False, calls=0.5, passes=0.85):
+        self.page, self.random, self.keys_only = page, random.Random(seed), keys_only
         self.decisions, self.calls, self.passes = 0, calls, passes
 
     def sit(self, address, rules, opponents, **options):
         page = self.page
         body = {"rules": rules, "opponents": opponents, "notes": True, "practice": True, "seed": "7"} | options
         page.goto(address)
-        opened = page.evaluate(ASK, ["api/tables", body])
+        table = page.evaluate(OPEN, body)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"'); localStorage.setItem('cambio.windows', '\"always\"')")
-        page.goto(f"{address}play.html?table={opened['table']}")
-        return opened["table"]
+        page.goto(f"{address}play.html?table={table}")
+        return table
 
     def wait(self):
         """Waits until a decision is needed or a round has ended. Returns the possible actions."""
@@ -181,10 +202,9 @@ class Person:
             page.wait_for_timeout(550)
             page.keyboard.press("Enter") if self.keys_only or dice.random() < 0.5 else page.click("[data-confirm]")
         # Wait until the page shows the result of the decision.
-        is_over = "!document.querySelector('.bar button, .card.offered')" if self.among_friends else "false"
         until(
             page,
-            f"(before) => {look} !== before || document.querySelector('.result[open]') || document.querySelector('.bar button') || {is_over}",
+            f"(before) => {look} !== before || document.querySelector('.result[open]') || document.querySelector('.bar button')",
             before,
         )
 
@@ -216,6 +236,8 @@ class Person:
 
 
 class Checks:
+    """The checks of the pages, whatever answers their requests."""
+
     def __init__(self, browser, address, cambio, folder, axe):
         self.browser, self.address, self.cambio, self.folder, self.axe = browser, address, cambio, folder, axe
 
@@ -268,7 +290,7 @@ class Checks:
             hidden = page.evaluate("document.querySelectorAll('.seat .card:not(.up)').length")
             expect(hidden == 0, f"{preset}: {hidden} cards are face down at the end")
             self.is_well(page, f"the end of {preset}")
-            record = page.evaluate(f"async () => (await fetch('api/tables/{table}/record')).text()")
+            record = page.evaluate(RECORD, table)
             file = self.folder / f"{preset}.jsonl"
             file.write_text(record)
             replayed = subprocess.run([self.cambio, "replay", file], check=False, capture_output=True, text=True)
@@ -328,82 +350,35 @@ class Checks:
         page.context.close()
         return "4 times"
 
-    def two_pages_of_one_table(self):
+    def two_tabs(self):
+        """A table is open in one tab at a time. Another tab gets it with a button, or when the first tab is closed."""
         one = self.page()
         person = Person(one, 3)
         table = person.sit(self.address, "classic", ["greedy"])
         person.wait()
+        look = "[[...document.querySelectorAll('.board .card')].map((card) => card.getAttribute('aria-label')), document.querySelector('.question')?.textContent]"
         other = one.context.new_page()
         other.goto(f"{self.address}play.html?table={table}")
-        Person(other, 0).wait()
+        other.wait_for_selector("#take")
+        self.is_well(other, "a table of another tab")
         one.keyboard.press("d")
-        until(other, "document.querySelector('.question').textContent.startsWith('You hold')")
-        stale = other.evaluate(
-            f"async () => (await (await fetch('api/tables/{table}/act', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{{\"at\":0,\"action\":\"draw\"}}'}})).json()).error"
-        )
-        expect(stale == "the table has changed since then; look at it again", stale)
+        until(one, "document.querySelector('.question').textContent.startsWith('You hold')")
+        held = one.evaluate(look)
+        other.click("#take")
+        until(other, "document.querySelector('.question')?.textContent.startsWith('You hold')")
+        expect(other.evaluate(look) == held, f"the other tab shows {other.evaluate(look)}, not {held}")
+        one.wait_for_selector("#take")
         other.keyboard.press("x")
-        until(one, "!document.querySelector('.question').textContent.startsWith('You hold')")
+        until(other, "!document.querySelector('.question').textContent.startsWith('You hold')")
+        Person(other, 0).wait()
+        left = other.evaluate(look)
+        other.close()
+        Person(one, 0).wait()
+        expect(one.evaluate(look) == left, f"the first tab shows {one.evaluate(look)}, not {left}")
+        one.reload()
+        Person(one, 0).wait()
         one.context.close()
-        return "both pages are updated, and a decision counts once"
-
-    def friends_at_one_table(self):
-        """Two pages play a whole match at one table, from the invitation to the replay."""
-        host, guest = self.page(), self.page(400, "dark")
-        ready = "localStorage.setItem('cambio.pace', '\"at once\"'); localStorage.setItem('cambio.windows', '\"always\"')"
-        host.goto(self.address)
-        host.evaluate(ready)
-        host.click("#invite")
-        host.fill("#together input", "Ann")
-        # The shortest time that the server allows, so that the check does not take long.
-        host.evaluate("document.querySelector('#snap-time option').value = 1000")
-        host.select_option("#snap-time", "1000")
-        host.click("#open")
-        host.wait_for_selector(".room .link input")
-        self.is_well(host, "the waiting room of the host")
-        guest.goto(host.input_value(".room .link input"))
-        guest.evaluate(ready)
-        guest.reload()
-        guest.wait_for_selector("#sit")
-        expect(not guest.is_visible("nav"), "a guest sees links to pages that guests cannot open")
-        self.is_well(guest, "the waiting room of the guest")
-        guest.fill("#sit input", "Bob")
-        guest.click("#sit button")
-        # With keys, because a click on a card waits for the card even if the time for snaps is over.
-        people = [Person(page, number, keys_only=True, calls=0.3, among_friends=True) for number, page in enumerate([host, guest])]
-        is_over = "Boolean(document.querySelector('.result[open] a[href^=\"watch\"]'))"
-        is_asked = "Boolean(document.querySelector('#next, .bar button, .card.offered'))"
-        end = time.monotonic() + 240
-        while not all(page.evaluate(is_over) for page in [host, guest]):
-            expect(time.monotonic() < end, "the match is not over")
-            for person in people:
-                if not person.page.evaluate(is_asked) or person.page.evaluate(is_over):
-                    continue
-                can = person.wait()
-                if can["verbs"] or can["cards"]:
-                    person.decide(can)
-        names = lambda page: page.evaluate(
-            "[...document.querySelectorAll('.totals th[scope=row]')].map((cell) => cell.firstChild.textContent.replace(/^★\\s/, '')).sort()"
-        )
-        expect((names(host), names(guest)) == (["Bob", "You"], ["Ann", "You"]), f"{names(host)}, {names(guest)}")
-        self.is_well(host, "the result of the host")
-        self.is_well(guest, "the result of the guest")
-        with guest.context.expect_page() as opened:
-            guest.click('.result a[href^="watch"]')
-        replay = opened.value
-        replay.wait_for_selector(".board .card")
-        expect(replay.text_content("h1") == "Ann against Bob", replay.text_content("h1"))
-        expect(replay.locator("text=Explain this decision").count() == 0, "a guest cannot ask for explanations")
-        # Another match with the same people.
-        host.click("#again")
-        until(guest, "!document.querySelector('.result[open]')")
-        guest.click("text=Leave the match")
-        guest.click("dialog >> text=Leave the match")
-        guest.wait_for_selector("text=You have left the match")
-        until(host, "!document.querySelector('.board').textContent.includes('Bob')")
-        host.context.close()
-        guest.context.close()
-        return f"{sum(person.decisions for person in people)} decisions"
+        return "taken with a button, and when a tab is closed"
 
     def hints_and_taking_back(self):
         page = self.page()
@@ -696,7 +671,7 @@ class Checks:
         person = Person(page, 9)
         table = person.sit(self.address, "classic", ["greedy", "heuristic"])
         person.play(stop=lambda can: can["hasEnded"])
-        refused = page.evaluate(f"async () => (await fetch('api/tables/{table}/film')).status")
+        refused = page.evaluate(f"async ([path]) => {TRANSPORT}.ask(path).then(() => 200, (error) => error.status)", [f"api/tables/{table}/replay"])
         expect(refused in (200, 409), refused)
         other = self.page()
         Person(other, 9).sit(self.address, "classic", ["greedy", "heuristic"])
@@ -724,7 +699,7 @@ class Checks:
             person.play(stop=lambda can: person.decisions > 6)
             self.is_well(page, f"the table after some decisions {where}")
             for path in (
-                ["watch.html", "runs.html", "runs.html?run=one"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []
+                ["watch.html", "runs.html"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []
             ):
                 page.goto(self.address + path)
                 page.wait_for_selector("h1")
@@ -733,27 +708,16 @@ class Checks:
             page.context.close()
         return "no serious finding of axe-core, no overflow"
 
+    def watch(self, page, line):
+        """Opens a match of the run's records from its file."""
+        page.goto(f"{self.address}watch.html")
+        page.fill("[aria-label='Number of the match in the file']", str(line))
+        page.set_input_files("input[type=file]", self.folder / "runs/one/records.jsonl")
+        page.wait_for_selector(".caption")
+
     def watching(self):
         page = self.page()
-        page.goto(f"{self.address}runs.html")
-        report = page.get_attribute("a:text-is('report')", "href")
-        page.goto(self.address + report)
-        page.click("#matches summary")
-        page.click("#matches tr:has(th:text-is('greedy')) a:text-is('failed call')")
-        page.wait_for_selector("table.list a")
-        expect(page.url.endswith("runs.html?run=one&kind=failed&agent=greedy"), page.url)
-        page.goto(f"{self.address}runs.html?run=one&kind=all")
-        page.wait_for_selector("table.list a")
-        page.goto(f"{self.address}runs.html?run=one&kind=failed")
-        turns = lambda: page.evaluate(
-            "[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[4].textContent))"
-        )
-        for down in (False, True):
-            page.click("table.list thead button:text-is('turns')")
-            expect(turns() == sorted(turns(), reverse=down), f"a click on the header does not sort the column: {turns()}")
-        page.click("table.list a >> nth=0")
-        page.wait_for_selector(".caption")
-        expect(page.text_content(".caption").endswith(" calls"), f"the link to a failed call opens {page.text_content('.caption')}")
+        self.watch(page, 1)
         address = page.url.split("#")[0]
         page.goto(f"{address}#round=1&decision=9")
         until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 9 ')")
@@ -814,18 +778,8 @@ class Checks:
     def win_chance(self):
         """The win chances of a round are computed in the background; blunders are marked and reached with a click or a key."""
         page = self.page()
-        page.goto(f"{self.address}runs.html?run=one&kind=swing")
-        until(page, "document.querySelectorAll('table.list tbody tr').length > 1")
-        swings = page.evaluate(
-            "[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[5].textContent))"
-        )
-        expect(swings == sorted(swings, reverse=True) and swings[0] > 0, f"the matches are not sorted by swing: {swings}")
-        page.select_option("select >> nth=0", "guess")
-        until(page, "document.querySelector('.facts[role=status]').textContent.includes('had not seen')")
-        page.select_option("select >> nth=0", "swing")
-        until(page, "document.querySelector('table.list a')?.href.includes('#round=')")
-        page.click("table.list a >> nth=0")
-        page.wait_for_selector(".caption")
+        # The first match of `classic`, which has one round.
+        self.watch(page, 7)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.graph svg')")
         page.keyboard.press("ArrowRight")
@@ -899,11 +853,8 @@ class Checks:
             page.emulate_media(color_scheme=scheme)
             page.wait_for_timeout(100)
             self.is_well(page, f"win chance at {width} px, {scheme}")
-        # The server keeps the analysis for other pages, and the tab for itself.
-        page.evaluate("sessionStorage.clear()")
         page.reload()
-        page.click("text=Analyse this round")
-        until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=5)
+        page.wait_for_selector(".costs")
         expect(
             page.evaluate("document.querySelector('.costs').innerText") == before, "the numbers change when the page is reloaded"
         )
@@ -921,41 +872,6 @@ class Checks:
         expect(page.locator("text=Hint").count() > 0, "a continued match is not for practice")
         page.context.close()
         return f"{decisions} decisions, {blunders} blunders, decision {number} tried again"
-
-    def a_page_from_disk(self):
-        file = self.folder / "match.html"
-        file.unlink(missing_ok=True)
-        subprocess.run(
-            [self.cambio, "replay", "--html", file, self.folder / "runs/one/records.jsonl"], check=True, capture_output=True
-        )
-        page = self.page()
-        times = []
-        for _ in range(3):
-            page.goto(f"file://{file}#round=1&decision=5")
-            page.wait_for_selector(".caption")
-            times.append(page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))
-            page.goto("about:blank")
-        page.goto(f"file://{file}#round=1&decision=5")
-        until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 5 ')")
-        decisions = int(page.text_content(".facts").split(" decisions")[0].split()[-1])
-        size = file.stat().st_size
-        expect(size * 200 < 300_000 * max(decisions, 200), f"{size} bytes for {decisions} decisions")
-        self.is_well(page, "the page from disk")
-        printed = page.pdf()
-        expect(len(printed) > 10_000, "the printed page is empty")
-        (self.folder / "analysed.html").unlink(missing_ok=True)
-        # Line 7 is the first match of `classic`, which has one round.
-        words = ["--html", self.folder / "analysed.html", "--analysis", "--line", "7", self.folder / "runs/one/records.jsonl"]
-        subprocess.run([self.cambio, "replay", *words], check=True, capture_output=True)
-        page.goto(f"file://{self.folder}/analysed.html")
-        page.wait_for_selector(".graph svg")
-        expect(page.locator(".chances details .costs tbody tr").count() == 3, page.text_content(".chances"))
-        expect(not page.is_visible("text=Analyse this round") and page.locator("text=Try again").count() == 0, "needs a server")
-        page.click(".blunders a >> nth=0")
-        until(page, "document.querySelector('.legend .better')")
-        self.is_well(page, "the page from disk with the analysis")
-        page.context.close()
-        return f"{decisions} decisions, {size // 1000} KB, loaded in {min(times):.0f} ms; another one with its analysis"
 
     def two_bots(self):
         """Two agents play a match, which is shown in the viewer."""
@@ -978,14 +894,13 @@ class Checks:
         """Whatever the browser has stored, the pages open with valid settings, and a whole setting is kept."""
         keys = [
             "wish",
-            "name",
+            "desk",
             "pace",
             "clock",
             "windows",
             "adviser",
             "sounds",
             "guided",
-            "opened",
             "daily",
             "reviews",
             "guide",
@@ -1029,8 +944,6 @@ class Checks:
             chosen = page.evaluate("[...document.querySelectorAll('.settings select, .side .row select')].map((one) => one.value)")
             expect(sorted(chosen) == ["0", "known", "learned", "normal"], f"{where}: {chosen}")
             expect(not page.is_checked(".settings input"), f"{where}: sounds are on")
-            table = page.url.split("table=")[1].split("&")[0]
-            page.evaluate("([table, value]) => localStorage.setItem('cambio.opened', value)", [table, value])
             page.goto(f"{self.address}watch.html")
             page.wait_for_selector("#bots")
             page.goto(f"{self.address}watch.html?linked=1")
@@ -1051,73 +964,22 @@ class Checks:
         page.context.close()
         return f"{len(odd)} strange values of {len(keys)} settings"
 
-    def a_restart_of_the_server(self):
-        """A match and an analysis go on in the open page when a killed server starts again."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
-        kept = self.folder / "kept"
-        lost = lambda where: f"document.querySelector('{where}').textContent.startsWith('No connection to the server')"
-
-        def start():
-            command = [self.cambio, "serve", "--port", port, "--keep", kept]
-            server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            return server, server.stdout.readline().strip()
-
-        server, address = start()
-        try:
-            page = self.page()
-            person = Person(page, 4)
-            table = person.sit(address, "classic", ["greedy"])
-            person.wait()
-            page.keyboard.press("d")
-            until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
-            page.evaluate("globalThis.isSamePage = true")
-            end = time.monotonic() + 30
-            while not json.loads((kept / f"table-{table}.json").read_text())["session"]["decisions"]:
-                expect(time.monotonic() < end, "the server does not write the table")
-                time.sleep(0.05)
-            server.kill()
-            server.wait()
-            until(page, lost(".question"))
-            server, again = start()
-            expect(again == address, f"the address is {again}, not {address}")
-            until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
-            decisions = person.play()
-            expect(page.evaluate("globalThis.isSamePage"), "the page was loaded again")
-            page.click(".result >> text=Replay")
-            page.click("text=Analyse this round")
-            page.wait_for_selector(".chances progress:not([hidden])")
-            server.kill()
-            server.wait()
-            until(page, lost(".chances [role=status]"))
-            server, _ = start()
-            until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
-            # The browser reports each request without an answer.
-            self.errors[:] = [error for error in self.errors if "Failed to load resource" not in error]
-            self.is_well(page, "the analysis after a restart")
-            page.context.close()
-        finally:
-            server.kill()
-            server.wait()
-        return f"{decisions} decisions after it, and an analysis"
-
     def one_click_one_table(self):
         """Three fast clicks on a button open one table."""
         counts = []
-        opened = lambda request: request.method == "POST" and request.url.endswith(("api/tables", "/restore"))
+        tables = "Object.keys(localStorage).filter((key) => key.startsWith('cambio.table.')).length"
 
         def clicks(page, button, what):
-            tables = []
-            page.on("request", lambda request: tables.append(request.url) if opened(request) else None)
             page.wait_for_selector(button)
+            before = page.evaluate(tables)
             page.evaluate(
                 "(button) => { const one = document.querySelector(button); for (let i = 0; i < 3; i += 1) one.click(); }", button
             )
             page.wait_for_selector(button, state="detached")
             page.wait_for_selector(".bar .question:not(:empty)")
             page.wait_for_timeout(200)
-            expect(len(tables) == 1, f"three clicks on {what} open {len(tables)} tables")
+            opened = page.evaluate(tables) - before
+            expect(opened == 1, f"three clicks on {what} open {opened} tables")
             counts.append(what)
 
         page = self.page()
@@ -1139,11 +1001,10 @@ class Checks:
         page = self.page()
         page.goto(self.address)
         page.wait_for_selector("#deal")
-        page.context.route("**/api/tables", lambda route: route.abort())
+        page.evaluate("() => { Storage.prototype.set = Storage.prototype.setItem; Storage.prototype.setItem = () => { throw new Error(); }; }")
         page.click("#deal")
         page.wait_for_selector(".trouble:not([hidden])")
-        page.context.unroute("**/api/tables")
-        self.errors.clear()
+        page.evaluate("() => { Storage.prototype.setItem = Storage.prototype.set; }")
         clicks(page, "#deal", "Play after an error")
         page.context.close()
         return ", ".join(counts)
@@ -1202,11 +1063,10 @@ class Checks:
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=120)
         reviews = page.evaluate("JSON.parse(sessionStorage.getItem('cambio.reviews')).reviews")
-        text = "async (record) => (await (await fetch('api/film', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: record})).json()).record"
 
         def review(record):
             """Shows a record with the analysis of the match, as if the tab had analysed it."""
-            kept = {"record": page.evaluate(text, json.dumps(record)), "reviews": reviews}
+            kept = {"record": page.evaluate(ASK, ["api/replay", json.dumps(record)])["record"], "reviews": reviews}
             page.evaluate("(kept) => sessionStorage.setItem('cambio.reviews', kept)", json.dumps(kept))
             show(record)
 
@@ -1290,6 +1150,116 @@ class Checks:
         page.context.close()
         return f"{len(shown)} times: {', '.join(dict.fromkeys(shown))}"
 
+
+class ServerChecks(Checks):
+    """What only `cambio serve` and its command can do."""
+
+    def a_restart_of_the_server(self):
+        """A match and an analysis go on in the open page when a killed server starts again."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        lost = lambda where: f"document.querySelector('{where}').textContent.startsWith('No connection to the server')"
+
+        def start():
+            command, home = [self.cambio, "serve", "--port", port], {"XDG_STATE_HOME": str(self.folder)}
+            quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+            server = subprocess.Popen(command, env=os.environ | home, **quiet)
+            return server, server.stdout.readline().strip()
+
+        server, address = start()
+        try:
+            page = self.page()
+            person = Person(page, 4)
+            person.sit(address, "classic", ["greedy"])
+            person.wait()
+            page.keyboard.press("d")
+            until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+            page.evaluate("globalThis.isSamePage = true")
+            server.kill()
+            server.wait()
+            until(page, lost(".question"))
+            server, again = start()
+            expect(again == address, f"the address is {again}, not {address}")
+            until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+            decisions = person.play()
+            expect(page.evaluate("globalThis.isSamePage"), "the page was loaded again")
+            page.click(".result >> text=Replay")
+            page.click("text=Analyse this round")
+            page.wait_for_selector(".chances progress:not([hidden])")
+            server.kill()
+            server.wait()
+            until(page, lost(".chances [role=status]"))
+            server, _ = start()
+            until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
+            # The browser reports each request without an answer.
+            self.errors[:] = [error for error in self.errors if "Failed to load resource" not in error]
+            self.is_well(page, "the analysis after a restart")
+            page.context.close()
+        finally:
+            server.kill()
+            server.wait()
+        return f"{decisions} decisions after it, and an analysis"
+
+    def run_folders(self):
+        """The list of runs sorts, a report opens, and a match opens by its number."""
+        page = self.page()
+        page.goto(f"{self.address}runs.html")
+        page.click("table.list thead button:text-is('run')")
+        page.wait_for_selector("th[aria-sort=ascending]")
+        report = page.get_attribute("a:text-is('report')", "href")
+        page.click("a:text-is('matches')")
+        page.wait_for_selector("#watch")
+        self.is_well(page, "the page of a run")
+        page.fill("input[type=number]", "7")
+        page.click("#watch")
+        page.wait_for_selector(".caption")
+        match = json.loads((self.folder / "runs/one/records.jsonl").read_text().splitlines()[6])
+        expect(page.text_content("h1") == " against ".join(match["agents"]), page.text_content("h1"))
+        expect(page.text_content(".facts").startswith("Classic, "), page.text_content(".facts"))
+        page.goto(f"{self.address}watch.html?run=one&match=999")
+        page.wait_for_selector(".trouble")
+        expect("found 999" in page.text_content(".trouble"), page.text_content(".trouble"))
+        page.goto(self.address + report)
+        page.wait_for_selector("table")
+        page.context.close()
+        return "the list, a report and a match"
+
+    def a_page_from_disk(self):
+        file = self.folder / "match.html"
+        file.unlink(missing_ok=True)
+        subprocess.run(
+            [self.cambio, "replay", "--html", file, self.folder / "runs/one/records.jsonl"], check=True, capture_output=True
+        )
+        page = self.page()
+        times = []
+        for _ in range(3):
+            page.goto(f"file://{file}#round=1&decision=5")
+            page.wait_for_selector(".caption")
+            times.append(page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))
+            page.goto("about:blank")
+        page.goto(f"file://{file}#round=1&decision=5")
+        until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 5 ')")
+        decisions = int(page.text_content(".facts").split(" decisions")[0].split()[-1])
+        size = file.stat().st_size
+        expect(size * 200 < 300_000 * max(decisions, 200), f"{size} bytes for {decisions} decisions")
+        self.is_well(page, "the page from disk")
+        printed = page.pdf()
+        expect(len(printed) > 10_000, "the printed page is empty")
+        (self.folder / "analysed.html").unlink(missing_ok=True)
+        # Line 7 is the first match of `classic`, which has one round.
+        words = ["--html", self.folder / "analysed.html", "--analysis", "--line", "7", self.folder / "runs/one/records.jsonl"]
+        subprocess.run([self.cambio, "replay", *words], check=True, capture_output=True)
+        page.goto(f"file://{self.folder}/analysed.html")
+        page.wait_for_selector(".graph svg")
+        expect(page.locator(".chances details .costs tbody tr").count() == 3, page.text_content(".chances"))
+        expect(not page.is_visible("text=Analyse this round") and page.locator("text=Try again").count() == 0, "needs a server")
+        page.click(".blunders a >> nth=0")
+        until(page, "document.querySelector('.legend .better')")
+        self.is_well(page, "the page from disk with the analysis")
+        page.context.close()
+        return f"{decisions} decisions, {size // 1000} KB, loaded in {min(times):.0f} ms; another one with its analysis"
+
     def pictures(self, folder):
         """Writes the screenshots for the book."""
         for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
@@ -1305,9 +1275,7 @@ class Checks:
         page.wait_for_timeout(300)
         page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
         page = self.page()
-        page.goto(f"{self.address}runs.html?run=one&kind=swing&agent=heuristic")
-        page.click("table.list a >> nth=0")
-        page.wait_for_selector(".caption")
+        self.watch(page, 7)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden", seconds=180)
         page.keyboard.press("b")
@@ -1360,36 +1328,6 @@ class SiteChecks(Checks):
         expect(all(url.startswith((self.address, "blob:")) for url in asked), f"a request leaves the site: {asked}")
         page.context.close()
         return f"{decisions} decisions, then the replay, an explanation and the chances to win"
-
-    def two_tabs(self):
-        """A table is open in one tab at a time. Another tab gets it with a button, or when the first tab is closed."""
-        one = self.page()
-        person = Person(one, 3)
-        table = person.sit(self.address, "classic", ["greedy"])
-        person.wait()
-        look = "[[...document.querySelectorAll('.board .card')].map((card) => card.getAttribute('aria-label')), document.querySelector('.question')?.textContent]"
-        other = one.context.new_page()
-        other.goto(f"{self.address}play.html?table={table}")
-        other.wait_for_selector("#take")
-        self.is_well(other, "a table of another tab")
-        one.keyboard.press("d")
-        until(one, "document.querySelector('.question').textContent.startsWith('You hold')")
-        held = one.evaluate(look)
-        other.click("#take")
-        until(other, "document.querySelector('.question')?.textContent.startsWith('You hold')")
-        expect(other.evaluate(look) == held, f"the other tab shows {other.evaluate(look)}, not {held}")
-        one.wait_for_selector("#take")
-        other.keyboard.press("x")
-        until(other, "!document.querySelector('.question').textContent.startsWith('You hold')")
-        Person(other, 0).wait()
-        left = other.evaluate(look)
-        other.close()
-        Person(one, 0).wait()
-        expect(one.evaluate(look) == left, f"the first tab shows {one.evaluate(look)}, not {left}")
-        one.reload()
-        Person(one, 0).wait()
-        one.context.close()
-        return "taken with a button, and when a tab is closed"
 
     def a_slow_connection(self):
         """At 10 Mbit/s, the first card is on the screen within 2 s, after at most 2.5 MB."""
@@ -1598,36 +1536,8 @@ def main():
                 browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-dev-shm-usage"])
             except Error as error:
                 leave_out(f"chromium does not start: {str(error).splitlines()[0]}")
-            checks = Checks(browser, address, cambio, folder, axe)
-            every = [
-                ("", check)
-                for check in [
-                    checks.matches_of_every_preset,
-                    checks.keys_alone,
-                    checks.a_page_that_is_loaded_again,
-                    checks.two_pages_of_one_table,
-                    checks.friends_at_one_table,
-                    checks.hints_and_taking_back,
-                    checks.speed_decides_races,
-                    checks.risky_choices,
-                    checks.in_the_window,
-                    checks.cards_keep_their_size,
-                    checks.penalty_cards,
-                    checks.a_result_on_a_phone,
-                    checks.nothing_hidden_is_in_the_page,
-                    checks.pages_at_both_widths,
-                    checks.watching,
-                    checks.two_bots,
-                    checks.strange_settings,
-                    checks.a_restart_of_the_server,
-                    checks.one_click_one_table,
-                    checks.the_match_of_a_tab,
-                    checks.records_with_strange_fields,
-                    checks.the_guide_goes_on,
-                    checks.win_chance,
-                    checks.a_page_from_disk,
-                ]
-            ]
+            checks = ServerChecks(browser, address, cambio, folder, axe)
+            transports = [("", checks, ["a_restart_of_the_server", "run_folders", "a_page_from_disk"])]
             if website.can_build():
                 # Not at the root of the host, because the site must work at any path.
                 website.build(folder / "host/some/path", cambio)
@@ -1638,25 +1548,11 @@ def main():
                     text=True,
                 )
                 site = SiteChecks(browser, f"{host.stdout.readline().strip()}some/path/", cambio, folder, axe, host)
-                every += [
-                    ("site: ", check)
-                    for check in [
-                        site.a_match_without_a_server,
-                        site.a_slow_connection,
-                        site.keys_alone,
-                        site.a_page_that_is_loaded_again,
-                        site.two_tabs,
-                        site.hints_and_taking_back,
-                        site.links_and_the_daily_deal,
-                        site.two_bots,
-                        site.strange_settings,
-                        site.the_guide_goes_on,
-                        site.a_published_run,
-                        site.offline,
-                    ]
-                ]
+                own = ["a_match_without_a_server", "a_slow_connection", "links_and_the_daily_deal", "a_published_run", "offline"]
+                transports.append(("site: ", site, own))
             else:
                 print(f"skipped: the site without a server, which needs the Rust target {website.WASM}")
+            every = [(prefix, getattr(own, name)) for prefix, own, names in transports for name in BOTH + names]
             for prefix, check in every:
                 name, begun = prefix + check.__name__.replace("_", " "), time.monotonic()
                 if arguments.only not in name:

@@ -66,7 +66,6 @@ impl<O: Write> Person<O> {
     pub(super) fn play(&mut self, mut session: Session) -> SessionEnd {
         let rules = *session.config().deal.rules();
         let (names, kinds) = (session.config().names("you"), KindView::all(&rules));
-        let person = session.config().person();
         let mut texts = Vec::from(rules_in_short(&rules));
         texts.push(cards_in_short(&rules));
         for text in texts.iter().filter(|text| !text.is_empty()) {
@@ -74,7 +73,7 @@ impl<O: Write> Person<O> {
         }
         let (mut round, mut shown, mut is_board_due) = (0, None, false);
         loop {
-            let step = session.latest(person);
+            let step = session.latest();
             let at = step.n;
             if shown.replace(at) != Some(at) {
                 is_board_due |= self.tell(step, round, session.config().notes, &kinds);
@@ -90,7 +89,7 @@ impl<O: Write> Person<O> {
                 (Some(trouble), _) => return SessionEnd::Trouble(trouble.clone()),
                 (_, Some(end)) if end.ranks.is_some() => return SessionEnd::Over(Box::new(session)),
                 (_, Some(_)) => {
-                    session.go_on(person, at).expect("a round has just ended");
+                    session.go_on(at).expect("a round has just ended");
                     continue;
                 }
                 _ => {}
@@ -99,14 +98,14 @@ impl<O: Write> Person<O> {
                 session.finish(job.run());
                 continue;
             }
-            let step = session.latest(person);
+            let step = session.latest();
             let Some(ask) = step.ask.as_ref().filter(|_| step.n == at) else { continue };
             let board = TextBoard { rules: &rules, names: &names, kinds: &kinds, scene: &step.scene };
             if std::mem::take(&mut is_board_due) || step.scene.phase == "start" {
                 self.say(&board.to_string());
             }
             if let Some(action) = self.ask(ask, &board) {
-                session.act(person, at, &action, None).expect("it is offered");
+                session.act(at, &action, None).expect("it is offered");
             }
         }
     }

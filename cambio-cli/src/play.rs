@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             if let Some(file) = record {
                 file.write(|file| writeln!(file, "{}", result.to_json()))?;
             }
-            let end = session.latest(person).end.as_ref();
+            let end = session.latest().end.as_ref();
             let rank = end.and_then(|end| Some(end.ranks.as_ref()?[person.index()])).unwrap_or(seats);
             writeln!(out, "your rank: {rank} of {seats}; --seed {seed} deals the same cards again")?;
             Ok(Exit::Done)

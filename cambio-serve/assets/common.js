@@ -29,12 +29,9 @@ export const quick = (specs) => specs.map((spec) => {
 // The names of the bots by seat: each begins with the letter of its seat.
 const BOTS = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana"];
 
-// The players of a table, seat a first: a name, and for a bot the level as the title and the spec. `seat` is the letter of the person at
-// this page, and `names` has the names of all people, which may be empty, and null for bots.
-export const people = (specs, seat, names = []) => specs.map((spec, index) => {
-  const letter = "abcdefgh"[index];
-  if (letter === seat) return { name: "You", title: "You" };
-  if (typeof names[index] === "string") return { name: names[index] || `Guest ${letter}`, title: "a friend" };
+// The players of a table, seat a first: a name, and for a bot the level as the title and the spec. `seat` is the letter of the person.
+export const people = (specs, seat) => specs.map((spec, index) => {
+  if (LETTERS[index] === seat) return { name: "You", title: "You" };
   return { name: BOTS[index], title: levelOf(spec)?.name ?? spec, spec };
 });
 
@@ -72,36 +69,34 @@ export const CHOICES = {
   adviser: Object.fromEntries(["learned", "lookahead", "rollout", "ismcts", "heuristic"].map((name) => [name, levelOf(name)?.name ?? name])),
 };
 export const REACTIONS = [null, 1500, 1000, 600];
-export const SNAP_TIMES = [2000, 4000, 8000, 15000];
 const chosen = (name, otherwise) => oneOf(Object.keys(CHOICES[name]), otherwise);
 
 // Everything that is stored, by the first word of its key.
 const KINDS = {
   // The settings at a table.
   pace: chosen("pace", "normal"), clock: chosen("clock", "0"), windows: chosen("windows", "known"), adviser: chosen("adviser", "learned"), sounds: flag(false),
-  // The settings of the start page: the last match, the name for friends, and whether the guide was shown.
+  // The settings of the start page: the last match, and whether the guide was shown.
   wish: group({
     rules: text("classic"), opponents: when((value) => areAll(isText)(value) && value.length > 0 && value.length <= MOST, [LEVELS[1].spec, LEVELS[1].spec]), seat,
-    notes: flag(true), practice: flag(true), one_round: flag(false), reaction: oneOf(REACTIONS, null), snap_time: oneOf(SNAP_TIMES, 4000),
+    notes: flag(true), practice: flag(true), one_round: flag(false), reaction: oneOf(REACTIONS, null),
   }),
-  name: text(""), guided: flag(false),
-  // The table that was opened last: its number, the path of its page, and its request, which opens another table like it.
-  opened: group({ table: number, where: text(), request: when(isGroup, {}) }),
+  guided: flag(false),
   daily: group({ number, table: number, line: text(), blunders: number }),
-  // The number of the last table without a server. Numbers are not used again, because pages and results keep them.
+  // The number of the last table. Numbers are not used again, because pages and results keep them.
   last: when((value) => Number.isSafeInteger(value) && value >= 0 && value < 1e12, 0),
-  // A table without a server: the table as data, its entry in the list of tables, and the record when the match is over.
+  // A table: its request and decisions, its entry in the list of tables, and the record when the match is over.
   table: group({
     saved: text(), record: text(),
-    about: json(group({ table: number, rules: text(""), names: list(isText), people: list((name) => name === null || isText(name)), seat, round: number, over: flag(false) })),
+    about: json(group({ table: number, rules: text(""), names: list(isText), seat, round: number, over: flag(false) })),
   }),
-  // Only in this tab: the guide of a table with the topics that came up and the topics of its text, the last matches from files and links,
+  // Only in this tab: the name of its desk at a server, the guide of a table with the topics that came up and the topics of its text, the last matches from files and links,
   // and the finished analyses, by round, of the match that was shown last.
   guide: group({ table: text(), told: list(isText), steps: when(Number.isSafeInteger, 0), shown: list(isText), isOn: flag(true) }),
+  desk: text(),
   matches: when(areAll((one) => number(one?.number) !== null && isText(one.record)), []),
   reviews: group({ record: text(), reviews: list((value) => value === null || isReview(value)) }),
 };
-const OF_TAB = ["guide", "matches", "reviews"];
+const OF_TAB = ["desk", "guide", "matches", "reviews"];
 const kindOf = (key) => key.split(".")[0];
 const storeOf = (key) => (OF_TAB.includes(kindOf(key)) ? sessionStorage : localStorage);
 

@@ -1,9 +1,9 @@
 // The start page: one button that opens a table, and the settings of the match.
 import { picture } from "./cards.js";
-import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, quick, REACTIONS, remember, remembered, RULES, rulesName, SNAP_TIMES } from "./common.js";
+import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, quick, REACTIONS, remember, remembered, RULES, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { dailyPanel, linkedDeal, openDeal } from "./links.js";
-import { ask, at, isServer, openTable } from "./transport.js";
+import { ask, at, openTable, openTables } from "./transport.js";
 
 const main = document.getElementById("main");
 // What sets each game apart, and the cards of its picture.
@@ -12,15 +12,12 @@ const GAMES = {
   original: ["The German game with runes. Rounds are added up to 50 points.", ["0", "look", "swap", "KR"]],
   faessler: ["Swiss Jass cards. Several players may call; rounds are added up to 50 points.", ["FR", "UC", "8S", "1E"]],
 };
-// The opponent that is another person, who gets a link. Only a server can offer this.
-const FRIEND = "person";
 
 function start(options) {
   const wish = remembered("wish");
   const preset = (name) => options.presets.find((one) => one.name === name);
-  // Another version of the program can have other rules, and only a server has friends.
+  // Another version of the program can have other rules.
   if (!preset(wish.rules)) wish.rules = "classic";
-  if (!isServer && wish.opponents.includes(FRIEND)) wish.opponents = [LEVELS[1].spec, LEVELS[1].spec];
   const problem = h("p", { class: "trouble", role: "alert", hidden: true });
   const summary = h("p", { class: "summary", "aria-live": "polite" });
   const field = (label, input, note) => h("label", { class: "field" }, h("span", {}, label), input, note ? h("small", {}, note) : null);
@@ -53,26 +50,8 @@ function start(options) {
   const reaction = h("select", { id: "reaction" }, ...REACTIONS.map((time) => h("option", { value: time ?? "", selected: time === wish.reaction }, time ? `the fastest: bots need about ${time / 1000} s` : "by chance: take your time")));
   const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "random" });
   const guided = check("guided", !remembered("guided"));
-  const own = h("input", { type: "text", maxlength: 24, autocomplete: "nickname", value: remembered("name"), placeholder: "optional" });
-  const snapTime = h("select", { id: "snap-time" }, ...SNAP_TIMES.map((time) => h("option", { value: time, selected: time === wish.snap_time }, `${time / 1000} seconds`)));
-  const together = h("fieldset", { class: "columns", id: "together", hidden: true }, h("legend", {}, "With friends"),
-    field("Your name", own, "The others see it."),
-    field("Time for snaps", snapTime, "After each discard, everyone has this time to snap. Hints and undo are off, and chance decides who is first."),
-    h("button", { type: "submit", class: "primary", id: "open" }, "Open the table"));
-  // Opens the settings with a seat for a friend.
-  const invite = h("button", { type: "button", id: "invite", onclick: () => {
-    if (!isTogether()) {
-      opponents.replaceChildren();
-      add(FRIEND);
-    }
-    const settings = document.getElementById("settings");
-    settings.open = true;
-    settings.scrollIntoView({ block: "start" });
-    own.focus({ preventScroll: true });
-  } }, "Play with friends");
 
   const specOf = (entry) => entry.querySelector("input").value.trim();
-  const isTogether = () => [...opponents.children].some((entry) => specOf(entry) === FRIEND);
 
   function add(spec) {
     const known = levelOf(spec);
@@ -80,13 +59,13 @@ function start(options) {
     const input = h("input", { type: "text", list: "agents", value: spec, maxlength: 300, autocomplete: "off", spellcheck: "false", "aria-label": "Agent spec", oninput: describe });
     const level = h("select", { "aria-label": "Level", onchange: () => { if (level.value) input.value = level.value; describe(); } },
       ...LEVELS.map((one) => h("option", { value: one.spec, selected: one === known }, one.name)),
-      ...(isServer ? [h("option", { value: FRIEND, selected: spec === FRIEND }, "A friend")] : []), h("option", { value: "", selected: !known && spec !== FRIEND }, "Other agent"));
+      h("option", { value: "", selected: !known }, "Other agent"));
     const name = h("b", {});
     const entry = h("li", {}, name, level, h("button", { type: "button", class: "remove", onclick: () => { entry.remove(); sit(); more.focus(); } }, "×"), about, input);
     function describe() {
       input.hidden = Boolean(level.value);
       const agent = options.agents.find((one) => one.spec === input.value.split("(")[0].trim());
-      about.textContent = input.value === FRIEND ? "Gets a link to this seat." : levelOf(input.value)?.about ?? (agent ? `${agent.about}${agent.params ? ` Parameters: ${agent.params}.` : ""}` : "The name of an agent, with parameters if you like: greedy(call_at=7).");
+      about.textContent = levelOf(input.value)?.about ?? (agent ? `${agent.about}${agent.params ? ` Parameters: ${agent.params}.` : ""}` : "The name of an agent, with parameters if you like: greedy(call_at=7).");
       update();
     }
     opponents.append(entry);
@@ -105,24 +84,20 @@ function start(options) {
   }
 
   function request() {
-    const shared = isTogether() ? { practice: false, reaction: null, name: own.value.trim(), snap_time: Number(snapTime.value) } : {};
     return { rules: chosenRules() === "file" ? file.value : chosenRules(), opponents: quick([...opponents.children].map(specOf)),
-      seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked, reaction: Number(reaction.value) || null, ...shared };
+      seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked, reaction: Number(reaction.value) || null };
   }
 
   // Updates the names of the opponents and the summary under the button.
   function update() {
     const { opponents: playing } = request();
     const all = [...playing];
-    all.splice(LETTERS.indexOf(seat.value || "a"), 0, FRIEND);
-    const names = people(all, seat.value, all.map((spec) => (spec === FRIEND ? "" : null))).filter((_, index) => LETTERS[index] !== seat.value);
+    all.splice(LETTERS.indexOf(seat.value || "a"), 0, "person");
+    const names = people(all, seat.value).filter((_, index) => LETTERS[index] !== seat.value);
     [...opponents.children].forEach((entry, index) => {
       entry.querySelector("b").textContent = names[index].name;
       entry.querySelector(".remove").setAttribute("aria-label", `Remove ${names[index].name}`);
     });
-    const isShared = isTogether();
-    together.hidden = !isShared;
-    for (const input of [practice, reaction, guided]) input.disabled = isShared;
     summary.textContent = `${rulesName(chosenRules() === "file" ? "your own rules" : chosenRules())}, against ${listed(names.map(({ name, title }) => `${name} (${title})`))}`;
   }
 
@@ -138,14 +113,12 @@ function start(options) {
   async function open(event) {
     event.preventDefault();
     const body = request();
-    if (chosenRules() !== "file") remember("wish", { ...body, practice: practice.checked, reaction: Number(reaction.value) || null });
+    if (chosenRules() !== "file") remember("wish", body);
     try {
-      const isGuided = guided.checked && !isTogether();
-      if (isTogether()) remember("name", body.name);
+      const isGuided = guided.checked;
       const table = await openTable({ ...body, one_round: body.one_round || isGuided, seed: seed.value.trim() || null });
       // An earlier table can have had the same number.
       if (isGuided) remember("guide", null);
-      remember("opened", { table, where: new URL("play.html", location.href).pathname, request: body });
       location.href = `play.html?table=${table}${isGuided ? "&guide" : ""}`;
     } catch (error) {
       problem.hidden = false;
@@ -161,15 +134,13 @@ function start(options) {
       h("h1", {}, "Cambio"),
       h("p", { class: "lead" }, "Four cards, face down. You know two of them. Swap, peek and snap your way to the fewest points, then call."),
       h("button", { type: "submit", class: "primary big", id: "deal" }, "Play"),
-      isServer ? invite : "",
       summary, option(guided, "Guide me through the first round")),
     problem,
     dailyPanel(),
-    tables(options.tables),
+    tables(openTables()),
     h("details", { class: "panel", id: "settings" }, h("summary", {}, "Change the game: rules, opponents, options"),
       h("fieldset", {}, h("legend", {}, "Rules"), games, fileField),
       h("fieldset", {}, h("legend", {}, "Opponents"), opponents, specs, more),
-      together,
       h("fieldset", { class: "columns" }, h("legend", {}, "Options"),
         h("div", {}, option(notes, "Keep showing the cards that I have seen", "If off, you see a card only for a moment and have to remember it."),
           option(practice, "Practice", "Allow hints and undo."), option(round, "Play one round only")),
@@ -184,8 +155,8 @@ function start(options) {
 // The open tables: the rules, the opponents, and whether the match is over.
 function tables(open) {
   if (!open.length) return "";
-  return h("section", { class: "panel" }, h("h2", {}, "Your tables"), h("ul", { class: "tables" }, ...open.map(({ table, rules, names, people: friends, seat, round, over }) => {
-    const bots = people(names, seat, friends).filter((_, index) => LETTERS[index] !== seat).map(({ name, title }) => `${name} (${title})`);
+  return h("section", { class: "panel" }, h("h2", {}, "Your tables"), h("ul", { class: "tables" }, ...open.map(({ table, rules, names, seat, round, over }) => {
+    const bots = people(names, seat).filter((_, index) => LETTERS[index] !== seat).map(({ name, title }) => `${name} (${title})`);
     const link = (href, words, isPrimary) => h("a", { class: isPrimary ? "button primary" : "button", href, "aria-label": `${words}: table ${table}, ${rulesName(rules)}` }, words);
     const remove = (event) => ask(at(table, "close"), {}).then(() => { event.target.closest("li").remove(); document.getElementById("deal").focus(); });
     return h("li", {}, h("span", {}, h("b", {}, rulesName(rules)), ` against ${listed(bots)}`, h("small", {}, over ? "finished" : `in progress, round ${round}`)),

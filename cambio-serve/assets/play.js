@@ -1,15 +1,14 @@
-// The page of a table. The server sends this page only what its seat may know.
+// The page of a table. It shows only what its seat may know.
 import { cardName, inUnit } from "./cards.js";
 import { Board } from "./table.js";
 import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { Guide } from "./guide.js";
 import { POINTS, result } from "./result.js";
-import { Company, WaitingRoom } from "./room.js";
 import { sounds } from "./sounds.js";
 import { choiceOf, prompt, story } from "./story.js";
 import { endButtons } from "./links.js";
-import { ask, at, follow, isGuest, openTable, save } from "./transport.js";
+import { ask, at, follow, openTable, requestOf, save } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -48,9 +47,6 @@ const current = {
   since: 0,
 };
 let board = null;
-// If several people play: the page before the match, and the list of people during the match.
-let waitingRoom = null;
-const company = new Company(number);
 let queue = [];
 let isPlaying = false;
 let clock = null;
@@ -90,16 +86,14 @@ function say(words) {
 
 function begin(hello) {
   const { setting } = hello;
-  // The players change when a bot plays on for a person.
-  const isNew = JSON.stringify(current.setting) !== JSON.stringify(setting);
+  const isNew = !current.setting;
   current.setting = setting;
   if (isNew) {
-    current.cast = { kinds: setting.kinds, people: people(setting.names, setting.seat, setting.people), you: setting.seat, hasTotals: setting.in_short[0].includes("total") };
+    current.cast = { kinds: setting.kinds, people: people(setting.names, setting.seat), you: setting.seat, hasTotals: setting.in_short[0].includes("total") };
     main.replaceChildren(h("div", { class: "game" },
       h("div", { class: "theatre" }, stage, sheet, bar),
       h("div", { class: "side" },
         h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
-        isShared() ? company.element : "",
         h("h2", {}, "What happened"), log,
         setting.practice ? h("div", { class: "row" }, hintButton, h("label", {}, "by ", adviser), undoButton) : "",
         h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
@@ -108,12 +102,12 @@ function begin(hello) {
           guide ? h("button", { type: "button", onclick: () => { guide.start(); guide.show(current.step); } }, "Show the guide again") : "",
           h("label", {}, "Speed", pace),
           setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : "",
-          setting.snaps && !isShared() ? h("label", {}, "Time limit for snaps", seconds) : "",
+          setting.snaps ? h("label", {}, "Time limit for snaps", seconds) : "",
           h("label", {}, "Sounds", soundBox)),
         h("details", {}, h("summary", {}, "Keys"),
           h("p", {}, "1 to 9 choose your own cards. The arrow keys go from card to card, and Enter chooses one. The letters on the buttons are keys too. m snaps a card that you know matches. Escape takes back a choice that is not confirmed.",
             setting.practice ? " h gives a hint, u undoes your last decision that was not a pass." : "")),
-        h("p", { class: "row" }, isGuest ? "" : h("a", { class: "button", href: "./" }, "Back to the start"), h("button", { type: "button", onclick: leave }, isGuest ? "Leave the match" : "End the match")))));
+        h("p", { class: "row" }, h("a", { class: "button", href: "./" }, "Back to the start"), h("button", { type: "button", onclick: leave }, "End the match")))));
     // The guide is beside the table if there is room, otherwise below it.
     if (guide && matchMedia("(min-width: 60rem)").matches) main.querySelector(".side").prepend(guide.element);
     else if (guide) stage.after(guide.element);
@@ -124,9 +118,6 @@ function begin(hello) {
   write(hello.lines);
   show(hello.step);
 }
-
-// Whether several people play.
-const isShared = () => current.setting.snap_time !== null;
 
 // Adds lines to the log. Returns their stories.
 function write(lines) {
@@ -248,7 +239,7 @@ function offer() {
     return;
   }
   const { ask: asked } = step;
-  if (asking.n !== step.n) Object.assign(asking, { n: step.n, since: isShared() ? step.arrived : performance.now() });
+  if (asking.n !== step.n) Object.assign(asking, { n: step.n, since: performance.now() });
   const verbs = verbsOf(asked.choices);
   const aimed = [...verbs].filter(([, spots]) => spots[0].length);
   const plain = [...verbs].filter(([, spots]) => !spots[0].length).map(([verb]) => verb);
@@ -286,7 +277,6 @@ function offer() {
 
 function waiting(scene) {
   if (scene.phase === "over") return "";
-  if (scene.asked && company.isAway(scene.asked)) return `${board.name(scene.asked)} is away. ${company.isHost ? "Under “People”, you can let a bot play on." : "The table waits."}`;
   if (scene.asked) return scene.asked === current.cast.you ? "" : `${board.name(scene.asked)} is thinking…`;
   return passed.discard === discardOf(scene) ? "You pass. Waiting for the others…" : "A card was discarded. Waiting for snaps…";
 }
@@ -346,16 +336,15 @@ function risk(action) {
   return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card. A wrong snap can cost a penalty card." : `It is ${cardName(kinds[kind])}, so the snap is wrong and can cost a penalty card.`}`;
 }
 
-// Runs the clock of a snap window. When the time is up, the player passes; if several people play, the server does this.
+// Runs the clock of a snap window. When the time is up, the player passes.
 function tick() {
-  const time = current.setting.snap_time ?? Number(seconds.value) * 1000;
+  const time = Number(seconds.value) * 1000;
   if (!time) return;
   clockBar.hidden = false;
   clock = setInterval(() => {
     const left = 1 - (performance.now() - asking.since) / time;
     clockBar.firstChild.style.setProperty("transform", `scaleX(${Math.max(left, 0)})`);
-    if (left <= 0 && isShared()) clearInterval(clock);
-    else if (left <= 0) act("pass");
+    if (left <= 0) act("pass");
   }, 50);
 }
 
@@ -401,39 +390,26 @@ async function hint() {
   hintButton.disabled = false;
 }
 
-// Continues with the next round, when all people want to.
-async function goOn(event) {
-  if (await send("next", { at: current.step.n }) && isShared()) {
-    event.target.replaceWith(h("span", { role: "status" }, "Waiting for the others…"));
-  }
-}
+const gone = (heading, text, ...actions) => main.replaceChildren(h("div", { class: "page" }, h("h1", {}, heading), h("p", { class: "trouble" }, text), h("p", { class: "row" }, ...actions, h("a", { class: actions.length ? "button" : "button primary", href: "./" }, "Play another match"))));
 
-const gone = (heading, text, ...actions) => main.replaceChildren(h("div", { class: "page" }, h("h1", {}, heading), h("p", { class: "trouble" }, text), h("p", { class: "row" }, ...actions, isGuest ? "" : h("a", { class: actions.length ? "button" : "button primary", href: "./" }, "Play another match"))));
-
-// Ends the match, or leaves it as a guest, after a confirmation.
-let hasLeft = false;
+// Ends the match after a confirmation.
 function leave() {
-  const [heading, text, button, act] = isGuest
-    ? ["Leave this match?", "A bot plays on in your seat, and your link is no longer valid.", "Leave the match", async () => { hasLeft = await send("leave", {}); if (hasLeft) gone("You have left the match", "A bot plays on in your seat."); box.close(); }]
-    : ["End this match?", `The match is deleted${isShared() ? " for everyone" : ""} and cannot be continued. To continue it later, go back to the start instead: the table stays open.`, "End the match", async () => { await send("close", {}); location.href = review ?? "./"; }];
+  const end = async () => { await send("close", {}); location.href = review ?? "./"; };
   const box = h("dialog", { class: "confirm", "aria-labelledby": "leave", onclose: () => box.remove() },
-    h("h2", { id: "leave" }, heading), h("p", {}, text),
+    h("h2", { id: "leave" }, "End this match?"),
+    h("p", {}, "The match is deleted and cannot be continued. To continue it later, go back to the start instead: the table stays open."),
     h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => box.close() }, "Keep playing"),
-      h("button", { type: "button", onclick: act }, button)));
+      h("button", { type: "button", onclick: end }, "End the match")));
   document.body.append(box);
   box.showModal();
 }
 
-// Opens a table like this one, if this browser opened this one; otherwise goes to the start page. Several people play on at the
-// same table.
+// Opens a table like this one, if this browser still has its request; otherwise goes to the start page.
 async function again() {
-  if (isShared()) return send("begin", {});
-  const { table, where, request } = remembered("opened");
-  if (table !== Number(number) || where !== location.pathname) return location.assign("./");
+  const request = requestOf(number);
+  if (!request) return location.assign("./");
   try {
-    const another = await openTable({ ...request, seed: null });
-    remember("opened", { table: another, where, request });
-    return location.assign(`play.html?table=${another}`);
+    return location.assign(`play.html?table=${await openTable({ ...request, seed: null })}`);
   } catch (error) {
     say(error.message);
     return undefined;
@@ -455,10 +431,10 @@ function end(step) {
   const more = isOver ? [h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step)] : [];
   sheet.replaceChildren(h("div", { class: "head" }, heading,
     h("div", { class: "row" }, ...(isOver
-      ? [isGuest ? "" : review ? h("a", { class: "button primary", id: "again", href: review }, "Back to the review") : h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"),
-        h("a", { class: isGuest ? "button primary" : "button", href: `watch.html?table=${number}`, target: isShared() ? "_blank" : null }, "Replay"),
-        isGuest ? h("span", {}, "The host can start another match.") : h("a", { class: "button", href: "./" }, "New game")]
-      : [h("button", { type: "button", class: "primary", id: "next", onclick: goOn }, "Next round")]),
+      ? [review ? h("a", { class: "button primary", id: "again", href: review }, "Back to the review") : h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"),
+        h("a", { class: "button", href: `watch.html?table=${number}` }, "Replay"),
+        h("a", { class: "button", href: "./" }, "New game")]
+      : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: current.step.n }) }, "Next round")]),
     h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), guide?.topic === "score" ? guide.element : "", table, more.length ? h("div", { class: "row" }, ...more) : "", h("p", { class: "facts" }, `★ marks the winner. ${POINTS}`));
   // Not modal, and below the table, so that the table with all cards turned up stays visible.
   if (!sheet.open) sheet.show();
@@ -508,25 +484,11 @@ document.addEventListener("keydown", (event) => {
 
 // After a lost connection the whole current state arrives again.
 follow(number, {
-  hello(hello) { begin({ ...hello, step: { ...hello.step, arrived: performance.now() } }); },
-  step(step) { queue.push({ ...step, arrived: performance.now() }); play(); },
-  room(room) {
-    company.update(room);
-    if (room.has_begun) {
-      if (current.step && !current.step.ask && !current.step.end && !current.step.trouble) say(waiting(current.step.scene));
-      return;
-    }
-    waitingRoom ??= new WaitingRoom(number);
-    if (!waitingRoom.element.isConnected) main.replaceChildren(waitingRoom.element);
-    waitingRoom.update(room);
-  },
+  hello: begin,
+  step(step) { queue.push(step); play(); },
   busy(take) {
     gone("This table is open in another tab", "It opens here when you close it there.", h("button", { type: "button", class: "primary", id: "take", onclick: take }, "Play here"));
   },
   lost() { say("No connection to the server. Trying again…"); },
-  gone(text) {
-    if (hasLeft) return;
-    if (isGuest) gone("You are not at this table any more", "A bot plays on in your seat, or the host has closed the table. Ask the host for a new link.");
-    else gone("This table is closed", text);
-  },
+  gone(text) { gone("This table is closed", text); },
 });

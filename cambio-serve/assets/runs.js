@@ -5,15 +5,6 @@ import { ask, isServer } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
-const KINDS = [["all", "all matches"], ["failed", "with a failed call"], ["wrong", "with a wrong snap"], ["foreign", "with a snap of another seat's card"], ["guess", "with a guessed snap"], ["swing", "largest swing first"], ["long", "most turns first"]];
-const MEANINGS = {
-  failed: "Each link goes to the first call that failed.",
-  wrong: "Each link goes to the first wrong snap.",
-  foreign: "Each link goes to the first such snap.",
-  guess: "A guessed snap is a snap of a card that the seat had not seen. The link goes to the first one.",
-  swing: "The swing of a match is the largest score difference between two seats in one round. The link goes to that round.",
-};
-
 // The interval in milliseconds at which the list is updated during a run.
 const AGAIN = 3000;
 
@@ -61,75 +52,22 @@ function list({ root, runs }) {
   }
 }
 
-// The list of a run's matches, page by page.
+// The page of a run, whose matches have numbers.
 async function matches(name) {
-  // The number of the page, counted from 0.
-  let at = Math.max(1, Number(asked.get("page")) || 1) - 1;
-  const again = () => fill(0);
-  const kind = h("select", { "aria-label": "Which matches", onchange: again }, ...KINDS.map(([value, word]) => h("option", { value, selected: value === asked.get("kind") }, word)));
-  // The agents of the run, as suggestions.
-  const agents = h("datalist", { id: "agents" });
-  ask("api/runs").then(({ runs }) => agents.replaceChildren(...(runs.find((run) => run.name === name)?.agents ?? []).map((spec) => h("option", { value: spec }))), () => {});
-  const agent = h("input", { type: "text", list: "agents", value: asked.get("agent") ?? "", maxlength: 300, placeholder: "any agent", "aria-label": "With this agent", onchange: again });
-  const count = h("p", { class: "facts", role: "status" });
-  const progress = h("progress", { "aria-label": "Progress of the search", hidden: true });
-  const rows = h("div", { class: "scroll" });
-  const turn = (step, words) => h("button", { type: "button", onclick: () => { fill(at + step); scrollTo(0, 0); } }, words);
-  const buttons = [turn(-1, "Previous page"), turn(1, "Next page")];
-  const sorted = {};
-  main.replaceChildren(h("h1", {}, `Matches of ${name}`), h("p", {}, h("a", { href: "runs.html" }, "All runs")),
-    h("div", { class: "form" }, h("div", { class: "row" }, h("label", {}, "Show ", kind)), h("label", { class: "field" }, h("span", {}, "With agent"), agent), agents), count, progress, rows,
-    h("div", { class: "row" }, ...buttons));
-
-  // Shows a page of the list. A search for guesses takes several requests.
-  let last = 0;
-  let shown = null;
-  async function fill(page) {
-    last += 1;
-    const own = last;
-    at = page;
-    count.textContent = "Reading…";
-    shown = null;
-    delete sorted.by;
-    history.replaceState(null, "", `runs.html?${new URLSearchParams({ run: name, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}), ...(at ? { page: at + 1 } : {}) })}`);
-    try {
-      for (;;) {
-        const found = await ask(`api/runs/matches?${new URLSearchParams({ run: name, kind: kind.value, agent: agent.value, page: at })}`);
-        if (own !== last) return;
-        show(found);
-        if (found.searched === found.of) return;
-      }
-    } catch (error) {
-      count.textContent = error.message;
-      rows.replaceChildren();
-    }
-  }
-
-  function show({ matches: found, fitting, searched, of, first, matches_of_run: all }) {
-    const isSearching = searched < of;
-    Object.assign(progress, { hidden: !isSearching, max: of, value: searched });
-    const most = of < all ? ` Only the first ${of} of ${all} matches are searched.` : "";
-    count.textContent = `${isSearching ? `Searched ${searched} of ${of} matches so far. ` : ""}Found ${fitting} of ${searched} matches${found.length ? `; showing ${first + 1} to ${first + found.length}` : ""}.${most} ${MEANINGS[kind.value] ?? ""}`;
-    buttons[0].disabled = at === 0;
-    buttons[1].disabled = first + found.length >= fitting;
-    // The rows are not replaced if they are the same, so that they keep the focus during a search.
-    const text = JSON.stringify(found);
-    if (shown === text) return;
-    shown = text;
-    const swings = kind.value === "swing";
-    rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players (seat a first)", "rounds", "turns", ...(swings ? ["swing"] : []), "won by", ""),
-      h("tbody", {}, ...found.map((match) => {
-        const { rules, seats, lineup, deal, rotation } = match;
-        const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}) });
-        const place = match.at ? `#round=${match.at[0]}&decision=${match.at[1]}` : "";
-        return h("tr", {}, h("td", {}, deal), h("td", {}, rules), h("td", {}, match.players.join(", ")), h("td", {}, match.rounds), h("td", {}, match.turns),
-          swings ? h("td", {}, match.swing) : null, h("td", {}, match.winners), h("td", {}, h("a", { href: `watch.html?${query}${place}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));
-      }))));
-  }
-  await fill(at);
+  const run = (await ask("api/runs")).runs.find((one) => one.name === name);
+  if (!run || run.problem) throw new Error(run?.problem ?? `there is no run folder “${name}”`);
+  const go = (event) => {
+    event.preventDefault();
+    location.assign(`watch.html?${new URLSearchParams({ run: name, match: number.value })}`);
+  };
+  const number = h("input", { type: "number", min: 1, max: run.of, value: 1, required: true });
+  const random = h("button", { type: "button", onclick: () => { number.value = 1 + Math.floor(Math.random() * run.of); number.form.requestSubmit(); } }, "A random match");
+  main.replaceChildren(h("h1", {}, `Matches of ${run.title}`), h("p", {}, h("a", { href: "runs.html" }, "All runs")),
+    h("p", { class: "facts" }, `${run.of} matches of ${run.agents.join(", ")}; ${run.rules.join(", ")}. They are numbered in the order of matches.csv: by table, deal, lineup and rotation.`),
+    h("form", { class: "row", onsubmit: go }, h("label", {}, "Match number ", number), h("button", { type: "submit", class: "primary", id: "watch" }, "Watch"), random));
 }
 
 const failed = (error) => main.replaceChildren(h("p", { class: "trouble" }, error.message));
 if (!isServer) await published(main, asked.get("run")).catch(failed);
-else if (asked.has("run")) await matches(asked.get("run"));
+else if (asked.has("run")) await matches(asked.get("run")).catch(failed);
 else await ask("api/runs").then(list, failed);

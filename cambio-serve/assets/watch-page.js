@@ -5,7 +5,7 @@ import { watch } from "./watch.js";
 import { h, LEVELS, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { keepBlunders, keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
-import { ask, isGuest, openTable } from "./transport.js";
+import { ask, openTable } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -27,24 +27,20 @@ function keepReview(record, round, review) {
 function named(film, match) {
   const about = match["x-person"];
   const person = seatOf(film, about);
-  if (!person && !(Array.isArray(about?.people) && about.people.some((one) => seatOf(film, one)))) return film;
-  const names = film.agents.map((spec, index) => (spec === "person" ? film.people?.[index] ?? "" : null));
-  // If several people played, none of them is “You”, because each of them can open the replay.
-  const players = people(film.agents, person, names);
+  if (!person) return film;
+  const players = people(film.agents, person);
   return { ...film, players, you: person, title: players.map(({ name }) => name).join(" against ") + (about.practice === true ? " (practice)" : "") };
 }
 
 // Shows a replay. `isNew`: no address leads to the match yet, because it is from a file or was played for this page.
 async function show(made, isNew = false) {
   try {
-    const { film: bare, record, at } = await made;
+    const { replay: bare, record } = await made;
     const match = JSON.parse(record);
     if (!bare.rounds.length) throw new Error("the record has no decision to show: check that its rounds have `decisions`");
     const film = named({ ...bare, rules: rulesName(bare.rules) }, match);
-    if (at && !location.hash) history.replaceState(null, "", `#round=${at[0]}&decision=${at[1]}`);
     if (isNew) keepMatch(record);
-    // A guest reaches only the match, not the agents that explain and review it.
-    watch(main, film, isGuest ? {} : {
+    watch(main, film, {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
       chances: (viewer) => chances(film, viewer, { ask, record: match, reviews: keptReviews(record), keep: (round, review) => { keepReview(record, round, review); if (asked.has("table")) keepBlunders(asked.get("table"), review); } }),
       // Only a match with a seed can be continued.
@@ -67,7 +63,7 @@ async function read(file, line) {
   const records = isOneRecord(text) ? [text] : text.split("\n").filter((one) => one.trim());
   const record = records[line - 1];
   if (!record) throw new Error(`${file.name} has ${records.length} ${records.length === 1 ? "match" : "matches"}: choose a number from 1 to ${records.length}`);
-  return ask("api/film", record);
+  return ask("api/replay", record);
 }
 
 function isOneRecord(text) {
@@ -79,10 +75,6 @@ function isOneRecord(text) {
 }
 
 function begin(problem) {
-  if (isGuest) {
-    main.replaceChildren(h("h1", {}, "Replay a match"), h("p", { class: "trouble", role: "alert" }, problem ?? "There is no match to show."));
-    return;
-  }
   const line = h("input", { type: "number", min: 1, value: 1, "aria-label": "Number of the match in the file" });
   const file = h("input", { type: "file", accept: ".jsonl,.json", "aria-label": "File with matches", onchange: () => file.files[0] && show(read(file.files[0], Number(line.value)), true) });
   const drop = h("div", {
@@ -108,11 +100,11 @@ function begin(problem) {
 
 // A link to a match can be pasted into the address of the open page.
 addEventListener("hashchange", () => { if (new URLSearchParams(location.hash.slice(1)).has("match")) location.reload(); });
-if (asked.has("table")) show(ask(`api/tables/${encodeURIComponent(asked.get("table"))}/film`));
+if (asked.has("table")) show(ask(`api/tables/${encodeURIComponent(asked.get("table"))}/replay`));
 else if (asked.has("published")) show(publishedMatch(asked.get("published"), asked.get("match")));
-else if (asked.has("run")) show(ask(`api/runs/film?${asked}`));
+else if (asked.has("run")) show(ask(`api/runs/replay?${asked}`));
 else {
   const record = await linkedMatch().catch((error) => begin(error.message));
-  if (record) show(ask("api/film", record));
+  if (record) show(ask("api/replay", record));
   else if (record === null) begin();
 }

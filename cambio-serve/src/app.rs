@@ -1,36 +1,89 @@
 //! The application: maps requests to responses.
 
-use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::Body;
-use axum::http::{HeaderMap, Method, Request, Response, StatusCode, Uri, header};
-use axum::response::IntoResponse as _;
-use cambio_view::{Session, SessionError};
-use tower::ServiceExt as _;
+use cambio_agents::Roster;
+use cambio_view::{Answer, Catalogue};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode, header};
 
-use crate::answer::{ApiError, with_sentence};
-use crate::api;
-use crate::app_state::AppState;
-use crate::request_guard::{Access, HEADERS, POLICY, RequestGuard};
-use crate::settings::Settings;
+use crate::assets;
+use crate::desks::Desks;
+use crate::request_guard::{HEADERS, POLICY, RequestGuard, STORED_POLICY};
+use crate::runs::Runs;
 
-/// The time limit from the head of a request to the response. Longer computations run in the background.
-const ANSWER: Duration = Duration::from_secs(60);
+/// The time limit from the head of a request to the response. Reviews and the agents at a table work in the background.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+/// The maximum size in bytes of a request's body, which may contain a record.
+const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
 
-/// Maps requests to responses, and owns the tables. Clones share the tables.
+/// The settings of a server.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The available agents.
+    pub roster: Roster,
+    /// The specs with a quoted text that pages may use. Such specs start programs or read files.
+    pub allowed: Vec<String>,
+    /// The folder whose run folders are shown.
+    pub runs: PathBuf,
+    /// The maximum number of desks, one for each tab of a browser. A new one replaces the oldest.
+    pub desks: usize,
+    /// A client that has not sent the whole head of its request after this time is disconnected.
+    pub patience: Duration,
+}
+
+impl Settings {
+    /// The default settings: 64 desks, run folders under `runs`, ten seconds for the head of a request.
+    pub fn new(roster: Roster) -> Settings {
+        let (runs, patience) = (PathBuf::from("runs"), Duration::from_secs(10));
+        Settings { roster, allowed: Vec::new(), runs, desks: 64, patience }
+    }
+}
+
+/// An error response: a status and a sentence.
+#[derive(Debug)]
+pub(crate) struct HttpError(pub(crate) StatusCode, pub(crate) String);
+
+/// The response to a request.
+pub(crate) type HttpResponse = Response<Full<Bytes>>;
+
+impl From<HttpError> for HttpResponse {
+    fn from(HttpError(status, sentence): HttpError) -> HttpResponse {
+        let sentence = cambio_core::text::excerpt(&sentence).up_to(2000).to_string();
+        let body = serde_json::json!({ "error": sentence }).to_string();
+        answered(Answer { status: status.as_u16(), body })
+    }
+}
+
+/// An answer of a desk as a response.
+fn answered(Answer { status, body }: Answer) -> HttpResponse {
+    let mut response = with_type("application/json", body);
+    *response.status_mut() = StatusCode::from_u16(status).expect("a status code of HTTP");
+    response
+}
+
+fn with_type(kind: &'static str, body: impl Into<Bytes>) -> HttpResponse {
+    let mut response = Response::new(Full::new(body.into()));
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
+    response
+}
+
+/// Maps requests to responses, and owns the desks. Clones share them.
 ///
 /// ```
-/// use axum::body::Body;
-/// use axum::http::{Request, StatusCode};
 /// use cambio_serve::{App, Settings};
+/// use http_body_util::Empty;
+/// use hyper::body::Bytes;
+/// use hyper::{Request, StatusCode};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let app = App::new(Settings::new(cambio_agents::roster()), "secret".to_owned(), 8417);
 /// let ask = |path: &str| {
-///     let request = Request::get(path).header("host", "127.0.0.1:8417").body(Body::empty()).unwrap();
+///     let request = Request::get(path).header("host", "127.0.0.1:8417").body(Empty::<Bytes>::new()).unwrap();
 ///     let app = app.clone();
 ///     async move { app.respond(request).await.status() }
 /// };
@@ -41,82 +94,92 @@ const ANSWER: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct App {
     guard: Arc<RequestGuard>,
-    pub(crate) state: Arc<AppState>,
-    /// The requests of the owner and of guests.
-    router: Router,
-    guests: Router,
+    desks: Arc<Desks>,
+    runs: Arc<Runs>,
 }
 
 impl App {
     /// An application for this port of the loopback address. The path of each request must begin with the token.
     pub fn new(settings: Settings, token: String, port: u16) -> App {
-        let state = Arc::new(AppState::new(settings, port));
-        App {
-            guard: Arc::new(RequestGuard::new(token, port)),
-            router: api::router(Arc::clone(&state)),
-            guests: api::guest_router(Arc::clone(&state)),
-            state,
-        }
+        let catalogue = Arc::new(Catalogue::of_server(settings.roster, settings.allowed));
+        let runs = Arc::new(Runs { root: settings.runs, catalogue: Arc::clone(&catalogue) });
+        let desks = Arc::new(Desks::new(catalogue, Arc::clone(&runs), settings.desks));
+        App { guard: Arc::new(RequestGuard::new(token, port)), desks, runs }
     }
 
-    /// The same application at an address in a local network. There it accepts only the links to seats, whose requests reach
-    /// only the pages of their table. Links that the host sees from now on begin with this address.
-    #[must_use]
-    pub fn in_network(&self, address: SocketAddr) -> App {
-        self.state.network.get_or_init(|| format!("http://{address}/"));
-        App { guard: Arc::new(RequestGuard::of_network(address)), ..self.clone() }
-    }
-
-    /// Opens a table for a session, and returns its number. The agents start to decide when a page connects. If several people
-    /// play, the first of them is the host.
-    ///
-    /// # Errors
-    /// If the maximum number of tables is open.
-    pub fn open(&self, session: Session) -> Result<u64, SessionError> {
-        let host = session.config().person();
-        self.state.sessions.open(session, host, String::new(), None)
-    }
-
-    fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(Access, String), ApiError> {
-        self.guard.admit(method, uri, headers, |token| self.state.sessions.linked(token))
-    }
-
-    /// What a request may reach; `None` if it does not have a token, the host and the origin of this server.
-    pub(crate) fn access(&self, request: &Request<Body>) -> Option<Access> {
-        self.admit(request.method(), request.uri(), request.headers()).ok().map(|(access, _)| access)
+    /// Whether a request has the token, the host and the origin of this server.
+    pub(crate) fn is_admitted<B>(&self, request: &Request<B>) -> bool {
+        self.guard.admit(request.method(), request.uri(), request.headers()).is_ok()
     }
 
     /// Responds to a request.
-    pub async fn respond(&self, request: Request<Body>) -> Response<Body> {
-        secured(self.answer(request).await)
+    pub async fn respond<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    {
+        let answer = tokio::time::timeout(ANSWER_TIMEOUT, self.answer(request)).await;
+        let slow = || Err(HttpError(StatusCode::REQUEST_TIMEOUT, "the request took too long".to_owned()));
+        let mut response = answer.unwrap_or_else(|_| slow()).unwrap_or_else(HttpResponse::from);
+        let headers = response.headers_mut();
+        headers.extend(HEADERS);
+        headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(POLICY);
+        response
     }
 
-    async fn answer(&self, request: Request<Body>) -> Response<Body> {
-        let (mut head, body) = request.into_parts();
-        let (access, path) = match self.admit(&head.method, &head.uri, &head.headers) {
-            Ok(admitted) => admitted,
-            Err(problem) => return problem.into_response(),
-        };
-        let path = head.uri.query().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
-        match path.parse::<Uri>() {
-            Ok(uri) => head.uri = uri,
-            Err(_) => return ApiError(StatusCode::BAD_REQUEST, "the address is not valid".to_owned()).into_response(),
+    async fn answer<B>(&self, request: Request<B>) -> Result<HttpResponse, HttpError>
+    where
+        B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    {
+        let (head, body) = request.into_parts();
+        let path = self.guard.admit(&head.method, &head.uri, &head.headers)?;
+        if path.starts_with("api/") {
+            let path = head.uri.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
+            let body = read_body(&head, body).await?;
+            let desk = head.headers.get("cambio-desk").and_then(|name| name.to_str().ok()).unwrap_or_default();
+            return self.desks.answer(desk, path, body).await.map(answered);
         }
-        head.extensions.insert(access);
-        let router = if access == Access::Owner { &self.router } else { &self.guests };
-        let answer = router.clone().oneshot(Request::from_parts(head, body));
-        match tokio::time::timeout(ANSWER, answer).await {
-            Ok(Ok(response)) => with_sentence(response).await,
-            Ok(Err(never)) => match never {},
-            Err(_) => ApiError(StatusCode::REQUEST_TIMEOUT, "the request took too long".to_owned()).into_response(),
+        if head.method == Method::POST {
+            return Err(HttpError(StatusCode::METHOD_NOT_ALLOWED, "the method must be GET".to_owned()));
         }
+        if path == "runs/report" {
+            let (runs, query) = (Arc::clone(&self.runs), head.uri.query().unwrap_or_default().to_owned());
+            let report = run_blocking(move || runs.report(&query)).await?;
+            let report = report.map_err(|error| HttpError(StatusCode::NOT_FOUND, error.sentence))?;
+            let mut response = with_type("text/html; charset=utf-8", report);
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, STORED_POLICY);
+            return Ok(response);
+        }
+        let asset = assets::file(path);
+        let (kind, text) = asset.ok_or_else(|| HttpError(StatusCode::NOT_FOUND, "there is no such page".to_owned()))?;
+        Ok(with_type(kind, text))
     }
 }
 
-/// The response with all security headers.
-pub(crate) fn secured(mut response: Response<Body>) -> Response<Body> {
-    let headers = response.headers_mut();
-    headers.extend(HEADERS);
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(POLICY);
-    response
+/// The body of a POST.
+async fn read_body<B>(head: &Parts, body: B) -> Result<Option<String>, HttpError>
+where
+    B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+{
+    if head.method != Method::POST {
+        return Ok(None);
+    }
+    // This type is required because a form on another site cannot send it.
+    let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if kind != "application/json" {
+        let what = format!("the content type must be `application/json`, found `{kind}`");
+        return Err(HttpError(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
+    }
+    let bytes = Limited::new(body, MAX_BODY_BYTES).collect().await.map_err(|error| {
+        let is_long = error.is::<LengthLimitError>();
+        let status = if is_long { StatusCode::PAYLOAD_TOO_LARGE } else { StatusCode::BAD_REQUEST };
+        HttpError(status, format!("the body cannot be read, which may have up to {MAX_BODY_BYTES} bytes: {error}"))
+    })?;
+    let text = String::from_utf8(bytes.to_bytes().into());
+    text.map(Some).map_err(|error| HttpError(StatusCode::BAD_REQUEST, format!("the body is not UTF-8: {error}")))
+}
+
+/// Runs work that blocks, such as reading files, on a thread for such work.
+pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HttpError> {
+    let bug = |_| HttpError(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in cambio".to_owned());
+    tokio::task::spawn_blocking(work).await.map_err(bug)
 }

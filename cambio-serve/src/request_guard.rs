@@ -1,51 +1,26 @@
 //! The request guard: checks the token, the host and the origin of every request.
 
-use std::net::SocketAddr;
+use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use cambio_core::Seat;
-
-use crate::answer::ApiError;
-
-/// What a request may reach.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Access {
-    /// Everything: the request has the token of the server.
-    Owner,
-    /// One seat of one table: the request has the token of a link.
-    Guest { table: u64, seat: Seat },
-}
+use crate::app::HttpError;
 
 /// Checks requests before they are handled.
 #[derive(Debug)]
 pub(crate) struct RequestGuard {
-    /// The token of the server; `None` if only links are accepted.
-    token: Option<String>,
+    token: String,
     /// The accepted `Host` values.
-    hosts: Vec<String>,
+    hosts: [String; 2],
 }
 
 impl RequestGuard {
     /// A guard for a server at this port of the loopback address.
     pub(crate) fn new(token: String, port: u16) -> RequestGuard {
-        let hosts = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")).to_vec();
-        RequestGuard { token: Some(token), hosts }
+        RequestGuard { token, hosts: ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")) }
     }
 
-    /// A guard for an address in a local network, which accepts only links to seats.
-    pub(crate) fn of_network(address: SocketAddr) -> RequestGuard {
-        RequestGuard { token: None, hosts: vec![address.to_string()] }
-    }
-
-    /// Returns what the request may reach, and the path after the token. `linked` returns the table and the seat of a link.
-    pub(crate) fn admit(
-        &self,
-        method: &Method,
-        uri: &Uri,
-        headers: &HeaderMap,
-        linked: impl Fn(&str) -> Option<(u64, Seat)>,
-    ) -> Result<(Access, String), ApiError> {
-        let turn = |status, why: &str| Err(ApiError(status, why.to_owned()));
+    /// Returns the path after the token.
+    pub(crate) fn admit<'u>(&self, method: &Method, uri: &'u Uri, headers: &HeaderMap) -> Result<&'u str, HttpError> {
+        let turn = |status, why: &str| Err(HttpError(status, why.to_owned()));
         let of = |name: header::HeaderName| {
             let mut values = headers.get_all(name).iter();
             let first = values.next().map(|value| value.to_str().unwrap_or("\u{0}"));
@@ -55,9 +30,6 @@ impl RequestGuard {
         // Prevents DNS rebinding: the host name of another site that resolves to this machine.
         match of(header::HOST) {
             (Some(host), false) if is_ours(host) => {}
-            _ if self.token.is_none() => {
-                return turn(StatusCode::MISDIRECTED_REQUEST, "the host must be the address in the link");
-            }
             _ => return turn(StatusCode::MISDIRECTED_REQUEST, "the host must be 127.0.0.1 or localhost"),
         }
         match of(header::ORIGIN) {
@@ -75,24 +47,13 @@ impl RequestGuard {
         let path = uri.path().strip_prefix('/').unwrap_or_default();
         let (token, rest) = path.split_once('/').unwrap_or((path, ""));
         // Compares hashes, because this takes constant time.
-        let is_owners = |own: &String| blake3::hash(token.as_bytes()) == blake3::hash(own.as_bytes());
-        let access = if self.token.as_ref().is_some_and(is_owners) {
-            Access::Owner
-        } else if let Some((table, seat)) = linked(token) {
-            Access::Guest { table, seat }
-        } else if self.token.is_none() {
+        if blake3::hash(token.as_bytes()) != blake3::hash(self.token.as_bytes()) {
             return turn(
                 StatusCode::FORBIDDEN,
-                "this link is not valid: the table is closed, or a bot plays in this seat now; ask the host for another link",
+                "this address does not contain the token of this server; open the address that `cambio serve` printed",
             );
-        } else {
-            return turn(
-                StatusCode::FORBIDDEN,
-                "this address contains neither the token of this server nor a valid link to a table; open the address that \
-                 `cambio serve` printed, or ask the host for a link",
-            );
-        };
-        Ok((access, format!("/{rest}")))
+        }
+        Ok(rest)
     }
 }
 

@@ -5,28 +5,16 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::{Query, State};
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse as _;
-use axum::routing::get;
 use cambio_sim::{StoredMatch, StoredRun};
-use cambio_view::{quoted, replay_in_json};
+use cambio_view::{Catalogue, RequestError, replay_in_json};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{ApiError, ApiResult, aside, json, json_text};
-use crate::app_state::{AppState, Shared};
-use crate::match_index::{MatchFilter, seats_of};
-use crate::match_records::may_play;
-use crate::request_guard::STORED_POLICY;
-
 /// The maximum number of folders in the list, and their maximum depth below the root.
-const FOLDERS: usize = 200;
-const DEPTH: usize = 2;
+const MAX_FOLDERS: usize = 200;
+const MAX_DEPTH: usize = 2;
 
-pub(crate) fn router() -> Router<Arc<AppState>> {
-    Router::new().route("/api/runs", get(list)).route("/api/runs/film", get(replay)).route("/runs/report", get(report))
-}
+type Result<T> = std::result::Result<T, RequestError>;
 
 /// A run folder in the list.
 #[derive(Serialize, Default)]
@@ -42,6 +30,18 @@ struct RunSummary {
     problem: Option<String>,
 }
 
+#[derive(Deserialize)]
+struct RunName {
+    run: String,
+}
+
+/// A match of a run: its number in the order of the rows, counted from 1.
+#[derive(Deserialize)]
+struct MatchNumber {
+    run: String,
+    r#match: u64,
+}
+
 /// The run folders under a root, by relative path.
 fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
@@ -49,7 +49,7 @@ fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
     while let Some((path, name, depth)) = open.pop() {
         if path.join("spec.lock.json").is_file() {
             found.insert(if name.is_empty() { ".".to_owned() } else { name }, path);
-        } else if depth < DEPTH {
+        } else if depth < MAX_DEPTH {
             let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
             // Symbolic links are skipped, because they may lead out of the root.
             for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
@@ -58,23 +58,15 @@ fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
                 open.push((entry.path(), below, depth + 1));
             }
         }
-        if found.len() >= FOLDERS {
+        if found.len() >= MAX_FOLDERS {
             break;
         }
     }
     found
 }
 
-/// The folder of this name. Only listed names are accepted, so a path cannot leave the root.
-pub(crate) fn folder(state: &AppState, name: &str) -> Result<PathBuf, ApiError> {
-    let found = folders(&state.runs).remove(name);
-    let path = found.ok_or_else(|| ApiError(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))?;
-    refuse_links(&path).map_err(ApiError::bad)?;
-    Ok(path)
-}
-
 /// Fails if an entry of a run folder is a symbolic link, because the link may lead out of the root.
-fn refuse_links(path: &Path) -> Result<(), String> {
+fn refuse_links(path: &Path) -> std::result::Result<(), String> {
     let entries = path.read_dir().map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
     match entries.flatten().find(is_link) {
@@ -86,105 +78,104 @@ fn refuse_links(path: &Path) -> Result<(), String> {
     }
 }
 
-async fn list(State(state): Shared) -> ApiResult {
-    let listed = aside("this is a bug in cambio", move || {
-        let root = state.runs.display().to_string();
-        let open = |path: &Path| {
-            refuse_links(path)?;
-            StoredRun::open(path).map_err(|error| error.to_string())
-        };
-        let read = |(name, path): (String, PathBuf)| match open(&path) {
-            Ok(run) => RunSummary {
-                title: if run.plan.name.is_empty() { name.clone() } else { run.plan.name.clone() },
-                agents: run.plan.agents.iter().map(|agent| agent.label.clone()).collect(),
-                rules: run.plan.cells.iter().map(|cell| format!("{} at {}", cell.rules.name(), cell.seats)).collect(),
-                matches: run.matches(),
-                of: run.plan.matches(),
-                report: path.join("report.html").is_file(),
-                problem: None,
-                name,
-            },
-            Err(problem) => RunSummary { title: name.clone(), problem: Some(problem), name, ..RunSummary::default() },
-        };
-        let listed: Vec<RunSummary> = folders(&state.runs).into_iter().map(read).collect();
-        Ok(serde_json::json!({ "root": root, "runs": listed }))
-    });
-    Ok(json(&listed.await?))
+fn summary((name, path): (String, PathBuf)) -> RunSummary {
+    let opened = refuse_links(&path).and_then(|()| StoredRun::open(&path).map_err(|error| error.to_string()));
+    match opened {
+        Ok(run) => RunSummary {
+            title: if run.plan.name.is_empty() { name.clone() } else { run.plan.name.clone() },
+            agents: run.plan.agents.iter().map(|agent| agent.label.clone()).collect(),
+            rules: run.plan.cells.iter().map(|cell| format!("{} at {}", cell.rules.name(), cell.seats)).collect(),
+            matches: run.matches(),
+            of: run.plan.matches(),
+            report: path.join("report.html").is_file(),
+            problem: None,
+            name,
+        },
+        Err(problem) => RunSummary { title: name.clone(), problem: Some(problem), name, ..RunSummary::default() },
+    }
 }
 
-#[derive(Deserialize)]
-struct RunName {
-    run: String,
+fn parsed<T: DeserializeOwned>(query: &str) -> Result<T> {
+    serde_urlencoded::from_str(query).map_err(|error| RequestError::invalid(format!("the query is not valid: {error}")))
 }
 
-async fn report(State(state): Shared, Query(name): Query<RunName>) -> ApiResult {
-    let text = aside("this is a bug in cambio", move || {
-        let path = folder(&state, &name.run)?;
-        let page = cambio_exec::read_text(&path.join("report.html"))
-            .map_err(|_| ApiError::missing("this run has no report yet"))?;
-        let Ok(run) = StoredRun::open(&path) else { return Ok(page) };
-        Ok(page.replacen("<main>", &format!("<main>\n{}", match_links(&name.run, &run)), 1))
-    });
-    let head = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8".parse().expect("a type")),
-        (header::CONTENT_SECURITY_POLICY, STORED_POLICY),
-    ];
-    Ok((head, text.await?).into_response())
+fn missing(sentence: String) -> RequestError {
+    RequestError { status: 404, sentence }
 }
 
-/// The lists of matches that a report links to: the property, and the words of the link.
-const LISTS: [(&str, &str); 7] = [
-    ("all", "all"),
-    ("failed", "failed call"),
-    ("wrong", "wrong snap"),
-    ("foreign", "snap of another seat's card"),
-    ("guess", "guessed snap"),
-    ("swing", "largest swing first"),
-    ("long", "most turns first"),
-];
-
-/// Links from the report of a run to the lists of its matches. The file does not contain them, because a page from disk has no server.
-fn match_links(name: &str, run: &StoredRun) -> String {
-    let row = |head: &str, agent: &str| {
-        let links = LISTS.map(|(kind, words)| {
-            let query = serde_urlencoded::to_string([("run", name), ("kind", kind), ("agent", agent)]);
-            let query = query.expect("texts can be encoded");
-            format!("<td><a href=\"../runs.html?{}\">{words}</a></td>", quoted(&query))
-        });
-        format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", quoted(head), links.concat())
-    };
-    let agents: String = run.plan.agents.iter().map(|agent| row(&agent.label, &agent.label)).collect();
-    format!(
-        "<details class=\"more\" id=\"matches\">\n<summary><h3>Watch the matches</h3></summary>\n\
-         <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Lists of matches\">\n<table class=\"words\">\n\
-         <caption>Lists of the matches of each agent. Each match opens in the viewer.</caption>\n<tbody>\n{}{agents}</tbody>\n\
-         </table>\n</div>\n</details>",
-        row("any agent", "")
-    )
+/// The match of a run with this number, counted from 1.
+fn stored_match(run: &StoredRun, number: u64) -> Option<StoredMatch> {
+    let (mut left, mut before) = (number.checked_sub(1)?, 0);
+    for cell in &run.plan.cells {
+        let (rotations, blocks) = (cell.seatings.len() as u64, cell.lineups.len() as u64 * run.plan.deals);
+        if left < rotations * blocks {
+            let block = run.plan.block(before + left / rotations);
+            return Some(StoredMatch {
+                rules: cell.rules.name().to_owned(),
+                seats: cell.seats,
+                lineup: block.lineup.label().to_owned(),
+                deal: block.deal,
+                rotation: usize::try_from(left % rotations).ok()?,
+            });
+        }
+        (left, before) = (left - rotations * blocks, before + blocks);
+    }
+    None
 }
 
-/// The property by which a match was found, and the agent that has it; empty for any agent.
-#[derive(Deserialize)]
-struct MatchProperty {
-    kind: Option<MatchFilter>,
-    #[serde(default)]
-    agent: String,
+/// The run folders of a server.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    pub(crate) root: PathBuf,
+    pub(crate) catalogue: Arc<Catalogue>,
 }
 
-async fn replay(
-    State(state): Shared,
-    Query(name): Query<RunName>,
-    Query(which): Query<StoredMatch>,
-    Query(MatchProperty { kind, agent }): Query<MatchProperty>,
-) -> ApiResult {
-    let own = Arc::clone(&state);
-    let made = state.replays.run(move |_| {
-        let run = StoredRun::open(&folder(&own, &name.run)?).map_err(ApiError::bad)?;
-        may_play(&own.catalogue, &run)?;
-        let record = which.play(run, own.catalogue.roster()).map_err(ApiError::bad)?;
-        let names = record.fields["agents"].as_array().into_iter().flatten();
-        let seats = seats_of(names.map(|name| name.as_str().unwrap_or_default()), &agent);
-        replay_in_json(&record, kind.and_then(|kind| kind.first_decision(&record, seats))).map_err(ApiError::from)
-    });
-    Ok(json_text(made.await??))
+impl Runs {
+    /// Answers a request of a page: the list, or the replay of a match.
+    pub(crate) fn answer(&self, what: &str, query: &str) -> Result<String> {
+        match what {
+            "" => {
+                let listed: Vec<RunSummary> = folders(&self.root).into_iter().map(summary).collect();
+                Ok(serde_json::json!({ "root": self.root.display().to_string(), "runs": listed }).to_string())
+            }
+            "replay" => {
+                let MatchNumber { run, r#match: number } = parsed(query)?;
+                let stored = StoredRun::open(&self.folder(&run)?).map_err(RequestError::invalid)?;
+                self.check_agents(&stored)?;
+                let matches = stored.plan.matches();
+                let which = stored_match(&stored, number);
+                let which =
+                    which.ok_or_else(|| missing(format!("the run has matches 1 to {matches}, found {number}")))?;
+                let record = which.play(stored, self.catalogue.roster()).map_err(RequestError::invalid)?;
+                replay_in_json(&record, None)
+            }
+            _ => Err(missing("there is no such page".to_owned())),
+        }
+    }
+
+    /// The report of a run.
+    pub(crate) fn report(&self, query: &str) -> Result<String> {
+        let RunName { run } = parsed(query)?;
+        let path = self.folder(&run)?.join("report.html");
+        cambio_exec::read_text(&path).map_err(|_| missing("this run has no report yet".to_owned()))
+    }
+
+    /// The folder of this name. Only listed names are accepted, so a path cannot leave the root.
+    fn folder(&self, name: &str) -> Result<PathBuf> {
+        let found = folders(&self.root).remove(name);
+        let path = found.ok_or_else(|| missing(format!("there is no run folder `{name}`")))?;
+        refuse_links(&path).map_err(RequestError::invalid)?;
+        Ok(path)
+    }
+
+    /// Fails if an agent of the run starts a program, reads a file or may search for long, unless the settings allow this agent.
+    fn check_agents(&self, run: &StoredRun) -> Result<()> {
+        run.plan.agents.iter().map(|agent| agent.spec.as_str()).try_for_each(|spec| {
+            if spec.contains('"') {
+                return self.catalogue.agent(spec).map(drop);
+            }
+            let agent = self.catalogue.roster().parse(spec).map_err(RequestError::invalid)?;
+            if self.catalogue.is_allowed(spec) { Ok(()) } else { self.catalogue.check_budget(&agent) }
+        })
+    }
 }

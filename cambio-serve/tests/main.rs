@@ -2,9 +2,5 @@
 
 mod abuse;
 mod asking;
-mod friends;
-mod hidden;
+mod desks;
 mod limits;
-mod matches;
-mod restart;
-mod review;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use cambio_agents::{AgentSpec, ParamValue, Roster};
 use cambio_core::rules::{MAX_SEATS, PRESETS};
-use cambio_core::{Record, Rules, RulesSpec, Seat};
+use cambio_core::{Record, Rules, RulesSpec};
 use serde::Serialize;
 
 use crate::config::PERSON_NAME;
@@ -77,31 +77,28 @@ pub struct Catalogue {
 pub struct TableOptions {
     presets: Vec<PresetOption>,
     agents: Vec<AgentOption>,
-    tables: Vec<TableOption>,
 }
 
 /// An open table, which the start page lists.
-#[derive(Serialize, Debug)]
-pub struct TableOption {
+#[derive(Serialize)]
+pub(crate) struct TableOption {
     table: u64,
     rules: &'static str,
     names: Vec<String>,
-    people: Vec<Option<String>>,
     seat: char,
     round: usize,
     over: bool,
 }
 
 impl TableOption {
-    /// The entry of a table with this number, for the person in this seat.
-    pub fn new(table: u64, session: &Session, person: Seat) -> TableOption {
-        let (config, step) = (session.config(), session.latest(person));
+    /// The entry of a table with this number.
+    pub(crate) fn new(table: u64, session: &Session) -> TableOption {
+        let (config, step) = (session.config(), session.latest());
         TableOption {
             table,
             rules: config.deal.rules().name(),
             names: config.names(PERSON_NAME),
-            people: config.names_of_people(),
-            seat: person.letter(),
+            seat: config.person.letter(),
             round: step.scene.round,
             over: step.end.as_ref().is_some_and(|end| end.ranks.is_some()),
         }
@@ -147,9 +144,9 @@ impl Catalogue {
         }
     }
 
-    /// Whether several people can share a table.
-    pub(crate) fn may_share(&self) -> bool {
-        matches!(self.host, Host::Server { .. })
+    /// Whether the program may lack networks, which a page loads when an agent needs them.
+    pub(crate) fn loads_networks(&self) -> bool {
+        self.host == Host::Browser
     }
 
     /// Whether this spec is allowed explicitly, so that its text and its budget are not checked.
@@ -248,11 +245,11 @@ impl Catalogue {
         Ok(record)
     }
 
-    /// What a page offers for a new table; `tables` are the open tables.
+    /// What a page offers for a new table.
     ///
     /// # Panics
     /// Does not panic: the presets are rules.
-    pub fn options(&self, tables: Vec<TableOption>) -> TableOptions {
+    pub fn options(&self) -> TableOptions {
         let preset = |name: &'static str| {
             let rules = Rules::preset(name).expect("the shipped presets are rules");
             let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
@@ -272,7 +269,7 @@ impl Catalogue {
             let about = "Allowed with --with.".to_owned();
             agents.push(AgentOption { spec: spec.clone(), about, params: String::new() });
         }
-        TableOptions { presets: PRESETS.map(preset).into(), agents, tables }
+        TableOptions { presets: PRESETS.map(preset).into(), agents }
     }
 }
 

@@ -82,7 +82,7 @@ pub fn hint(
             other => other.to_string(),
         })
     };
-    let (person, seats) = (config.person(), config.players.len());
+    let (person, seats) = (config.person, config.opponents.len() + 1);
     let players = Players::only(adviser.make(), person, seats);
     let mut referee = Referee::new(config.deal.clone(), players, ()).map_err(failed)?;
     for &action in actions {

@@ -1,8 +1,8 @@
 //! Views of a match for people: the table, events in words, sessions, replays, hints and reviews.
 //!
 //! The crate uses no network, threads or clock, so the same code serves a terminal, a server and a page in a browser. A
-//! [`Session`] is a match of one or more people, with agents in the other seats. It returns [`SessionJob`]s, which the caller
-//! runs on any thread. A [`Replay`] shows a finished match, decision by decision. [`inquire`] shows the candidates that an agent
+//! [`Desk`] answers the requests of a page. A [`Session`] is a match of a person, with agents in the other seats. It returns
+//! [`SessionJob`]s, which the caller runs on any thread. A [`Replay`] shows a finished match, decision by decision. [`inquire`] shows the candidates that an agent
 //! considers at one decision of a record, and [`review`] computes the cost of each decision in a round.
 //!
 //! # Hidden information
@@ -33,6 +33,7 @@
 mod card_probabilities;
 mod catalogue;
 mod config;
+mod desk;
 mod inquiry;
 mod match_request;
 mod narrator;
@@ -46,8 +47,9 @@ mod session;
 mod words;
 
 pub use card_probabilities::CardProbabilities;
-pub use catalogue::{Catalogue, RequestError, TableOption, TableOptions};
-pub use config::{Player, SessionConfig};
+pub use catalogue::{Catalogue, RequestError, TableOptions};
+pub use config::SessionConfig;
+pub use desk::{Answer, Computation, Desk, DeskWork, Reply, RunFolders};
 pub use inquiry::{Hint, InquiryResult, hint, inquire};
 pub use match_request::{CheckAnswer, CheckRequest, MatchRequest};
 pub use narrator::Narrator;
@@ -57,10 +59,7 @@ pub use replay::{
     CARDS_JS, CHANCES_JS, EventLine, Frame, PARTS_JS, Replay, RoundReplay, STORY_JS, TABLE_JS, VIEWER_CSS, WATCH_JS,
     quoted,
 };
-pub use requests::{
-    ActionRequest, ExplainRequest, HintRequest, ReviewRequest, SUBSTITUTE, TableRequest, position_for_hint,
-    replay_in_json,
-};
+pub use requests::{ReviewRequest, TableRequest, replay_in_json};
 pub use review::{DecisionCost, ReviewProgress, review};
 pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};
 pub use session::{JobResult, SavedSession, Session, SessionError, SessionJob};

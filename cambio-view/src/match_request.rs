@@ -20,7 +20,7 @@ use crate::session::SessionError;
 /// let request: MatchRequest = serde_json::from_str(r#"{ "rules": "classic", "agents": ["greedy", "sharp"], "seed": "7" }"#)?;
 /// let record = request.play(&catalogue, || unreachable!("the request has a seed"), &|| true)?;
 /// assert_eq!(catalogue.record(&record.to_json())?, record);
-/// assert!(replay_in_json(&record, None)?.starts_with(r#"{"film":{"title":"greedy against sharp""#));
+/// assert!(replay_in_json(&record, None)?.starts_with(r#"{"replay":{"title":"greedy against sharp""#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Deserialize, Clone, Debug)]

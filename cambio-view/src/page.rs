@@ -33,8 +33,6 @@ pub(crate) struct PageSetup {
     /// Whether the rules have snap windows.
     pub(crate) snaps: bool,
     pub(crate) names: Vec<String>,
-    /// The names of the people, seat a first; `None` for agents.
-    people: Vec<Option<String>>,
     pub(crate) seat: char,
     /// Whether faces that the seat has seen stay visible.
     pub(crate) notes: bool,
@@ -42,13 +40,10 @@ pub(crate) struct PageSetup {
     pub(crate) practice: bool,
     /// The median of the agents' reaction times in milliseconds, if speed decides snap races.
     pub(crate) reaction: Option<u32>,
-    /// The time in milliseconds for which a snap window stays open, if several people play.
-    snap_time: Option<u32>,
 }
 
 impl PageSetup {
-    /// The setup for the page of the person in this seat.
-    pub(crate) fn new(config: &SessionConfig, seat: Seat) -> PageSetup {
+    pub(crate) fn new(config: &SessionConfig) -> PageSetup {
         let rules = config.deal.rules();
         PageSetup {
             rules: rules.name(),
@@ -58,12 +53,10 @@ impl PageSetup {
             worth: CardValue::all(rules),
             snaps: rules.spec().window != cambio_core::rules::knob::Window::None,
             names: config.names(PERSON_NAME),
-            people: config.names_of_people(),
-            seat: seat.letter(),
+            seat: config.person.letter(),
             notes: config.notes,
             practice: config.practice,
             reaction: config.reaction,
-            snap_time: config.is_shared().then_some(config.snap_time),
         }
     }
 }
@@ -213,17 +206,12 @@ impl PageStep {
         PageStep { ask: if trouble.is_some() { None } else { self.ask }, trouble, ..self }
     }
 
-    /// Removes the question if the seat has already decided.
-    pub(crate) fn asking_unless(self, has_decided: bool) -> PageStep {
-        PageStep { ask: self.ask.filter(|_| !has_decided), ..self }
-    }
-
     pub(crate) fn is_worth_showing(&self) -> bool {
         !self.lines.is_empty() || !self.moves.is_empty() || self.ask.is_some() || self.trouble.is_some()
     }
 }
 
-/// The steps of a match, serialized for any number of pages.
+/// The steps of a match, serialized.
 #[derive(Debug)]
 pub struct Feed {
     setting: PageSetup,
@@ -277,14 +265,9 @@ impl Feed {
         format!(r#"{{"setting":{setting},"lines":{lines},"step":{step}}}"#)
     }
 
-    /// The steps from this number on; `None` if some of them are no longer kept.
+    /// The steps from this number on; `None` if some of them are no longer kept, or the number is too large.
     pub fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
-        let behind = usize::try_from(self.next.saturating_sub(from)).ok()?;
+        let behind = usize::try_from(self.next.checked_sub(from)?).ok()?;
         (behind <= self.recent.len()).then(|| self.recent.iter().skip(self.recent.len() - behind).cloned().collect())
-    }
-
-    /// Changes the setting, because the players have changed. Pages receive it with the next [`Feed::hello`].
-    pub(crate) fn set_up(&mut self, setting: PageSetup) {
-        self.setting = setting;
     }
 }

@@ -103,9 +103,6 @@ pub struct Replay {
     pub kinds: Vec<KindView>,
     /// The agents, seat a first; `person` for a person.
     pub agents: Vec<String>,
-    /// The names of the people, seat a first; empty if the record has none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub people: Vec<Option<String>>,
     /// The rounds.
     pub rounds: Vec<RoundReplay>,
     /// The ranks, seat a first; empty if the record has none.
@@ -118,20 +115,6 @@ pub struct Replay {
     /// Whether the match is longer than the replay, which has at most 50,000 frames.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
-}
-
-/// The names in the record of a match of several people; empty if there are none.
-fn names_of_people(record: &Record, seats: usize) -> Vec<Option<String>> {
-    let people = record.fields.get(PERSON).and_then(|about| about["people"].as_array());
-    let mut names = vec![None; seats];
-    for person in people.into_iter().flatten() {
-        let seat = person["seat"].as_str().and_then(|letters| Seat::from_letter(letters.chars().next()?));
-        let name = person["name"].as_str().filter(|name| !name.is_empty());
-        if let Some(own) = seat.and_then(|seat| names.get_mut(seat.index())) {
-            *own = name.map(|name| excerpt(name).up_to(TITLE).to_string());
-        }
-    }
-    if names.iter().all(Option::is_none) { Vec::new() } else { names }
 }
 
 impl Replay {
@@ -182,11 +165,7 @@ impl Replay {
             agents.iter().map(|agent| agent.as_str().unwrap_or_default().to_owned()).collect()
         });
         let agents = if agents.len() == seats { agents } else { vec!["unnamed".to_owned(); seats] };
-        let people = names_of_people(record, seats);
         let mut distinct: Vec<&str> = agents.iter().map(String::as_str).collect();
-        for (player, person) in distinct.iter_mut().zip(&people) {
-            *player = person.as_deref().unwrap_or(player);
-        }
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
         let is_practice = record.fields.get(PERSON).is_some_and(|person| person["practice"] == true);
@@ -199,7 +178,6 @@ impl Replay {
             hand: rules.spec().hand.get(),
             kinds: KindView::all(&rules),
             agents,
-            people,
             rounds: builder.rounds,
             ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
             flaw,

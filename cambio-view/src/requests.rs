@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::catalogue::{Catalogue, RequestError};
-use crate::config::{PERSON_NAME, Player, SessionConfig};
+use crate::config::{PERSON_NAME, SessionConfig};
 use crate::reaction::MEDIANS;
 use crate::replay::Replay;
 use crate::session::{SavedSession, Session, SessionError};
@@ -25,24 +25,21 @@ pub(crate) fn seed(text: &str) -> Result<Seed, RequestError> {
 ///
 /// let catalogue = Catalogue::of_server(cambio_agents::roster(), Vec::new());
 /// let request: TableRequest = serde_json::from_str(r#"{ "rules": "classic", "opponents": ["greedy"] }"#)?;
-/// let session = request.seeded(|| "7".to_owned()).open(&catalogue, &|| true)?;
-/// assert_eq!(session.config().person(), Seat::A);
+/// let session = request.seeded(|| "7".to_owned()).open(&catalogue, None)?;
+/// assert_eq!(session.config().person, Seat::A);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, Default)]
 #[serde(deny_unknown_fields)]
 pub struct TableRequest {
     /// The name of a preset, or the text of a rule file. Required without `from`.
     #[serde(default)]
     rules: String,
-    /// The agents of the other seats, in seat order; `person` for another person. Required without `from`.
+    /// The agents of the other seats, in seat order. Required without `from`.
     #[serde(default)]
     opponents: Vec<String>,
     #[serde(default)]
     seat: Option<String>,
-    /// The name of the person who opens the table, for the other people.
-    #[serde(default)]
-    name: String,
     #[serde(default)]
     one_round: bool,
     #[serde(default)]
@@ -54,9 +51,6 @@ pub struct TableRequest {
     /// The median of the agents' reaction times in milliseconds, if speed decides races.
     #[serde(default)]
     reaction: Option<u32>,
-    /// The time in milliseconds for which a snap window stays open, if several people play.
-    #[serde(default)]
-    snap_time: Option<u32>,
     /// A position of an earlier match, in which the person takes over a seat.
     #[serde(default)]
     from: Option<MatchPosition>,
@@ -71,11 +65,8 @@ struct MatchPosition {
     decision: usize,
 }
 
-/// The agent that takes the place of a person who leaves, or when a match goes on from an earlier position.
-pub const SUBSTITUTE: &str = "learned";
-
-/// The allowed times for snaps if several people play, in milliseconds.
-const SNAP_TIMES: std::ops::RangeInclusive<u32> = 1000..=60_000;
+/// The agent that takes the place of a person when a match goes on from an earlier position.
+const SUBSTITUTE: &str = "learned";
 
 /// Parses the letter of the person's seat.
 fn seat_of_person(text: Option<&str>, seats: usize) -> Result<Seat, RequestError> {
@@ -93,58 +84,26 @@ impl TableRequest {
         TableRequest { seed: self.seed.filter(|seed| !seed.is_empty()).or_else(|| Some(fresh())), ..self }
     }
 
-    /// The seat of the person who opens the table. [`TableRequest::open`] checks that the table has this seat.
-    pub fn seat(&self) -> Seat {
-        let letter = self.seat.as_deref().and_then(|text| text.chars().next());
-        letter.and_then(Seat::from_letter).unwrap_or(Seat::A)
-    }
-
-    /// The name of the person who opens the table; it may be empty.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Whether several people play.
-    fn is_shared(&self) -> bool {
-        self.opponents.iter().any(|spec| spec == PERSON_NAME)
-    }
-
-    /// Whether the agents must decide again up to a position before the table opens.
-    pub fn has_position(&self) -> bool {
-        self.from.is_some()
-    }
-
-    /// Opens the table. The request must have a seed. The agents decide again up to the position of the request; this stops
-    /// between two decisions when `goes_on` returns false.
+    /// Opens the table. The request must have a seed. `saved` contains the decisions so far if the table was open before; its agents decide
+    /// again in the first job of the session.
     ///
     /// # Errors
-    /// If a field is not valid, pages may not use one of the agents, or the computation is stopped.
-    pub fn open(&self, catalogue: &Catalogue, goes_on: &dyn Fn() -> bool) -> Result<Session, RequestError> {
-        let (config, start) = self.start(catalogue)?;
-        Ok(Session::restore(config, &start, goes_on)?)
-    }
-
-    /// Opens the table again as it was when it was saved.
-    ///
-    /// # Errors
-    /// As [`TableRequest::open`], and if the saved decisions are not possible at this table.
-    pub fn reopen(&self, catalogue: &Catalogue, saved: &SavedSession) -> Result<Session, RequestError> {
-        Ok(Session::restore(self.start(catalogue)?.0, saved, &|| true)?)
-    }
-
-    /// The configuration of the session that the request opens. The request must have a seed.
-    ///
-    /// # Errors
-    /// If a field is not valid, or pages may not use one of the agents.
-    pub fn config(&self, catalogue: &Catalogue) -> Result<SessionConfig, RequestError> {
-        Ok(self.start(catalogue)?.0)
+    /// If a field is not valid, pages may not use one of the agents, or the saved decisions are not possible at this table.
+    pub fn open(&self, catalogue: &Catalogue, saved: Option<&SavedSession>) -> Result<Session, RequestError> {
+        let (config, position) = self.start(catalogue)?;
+        let saved = saved.or(position.as_ref());
+        let fresh = (saved.is_none() || catalogue.loads_networks()).then(|| Session::new(config.clone()));
+        Ok(match saved {
+            Some(saved) => Session::resume(config, saved)?,
+            None => fresh.expect("a table without decisions is fresh"),
+        })
     }
 
     /// The configuration of the session, and the decisions before the person takes over.
-    fn start(&self, catalogue: &Catalogue) -> Result<(SessionConfig, SavedSession), RequestError> {
+    fn start(&self, catalogue: &Catalogue) -> Result<(SessionConfig, Option<SavedSession>), RequestError> {
         match &self.from {
-            Some(position) => self.config_from(position, catalogue),
-            None => Ok((self.config_of_match(catalogue)?, SavedSession::default())),
+            Some(position) => self.config_from(position, catalogue).map(|(config, saved)| (config, Some(saved))),
+            None => Ok((self.config_of_match(catalogue)?, None)),
         }
     }
 
@@ -163,43 +122,16 @@ impl TableRequest {
         let rules = catalogue.rules(&self.rules)?;
         let rules = if self.one_round { rules.of_one_round() } else { rules };
         let person = seat_of_person(self.seat.as_deref(), seats)?;
-        let player = |spec: &String| match spec.as_str() {
-            PERSON_NAME => Ok(Player::Person(String::new())),
-            spec => catalogue.agent(spec).map(Player::Agent),
-        };
-        let mut players = self.opponents.iter().map(player).collect::<Result<Vec<_>, _>>()?;
-        players.insert(person.index(), Player::Person(String::new()));
+        let opponents = self.opponents.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
         rules.covers(seats).map_err(RequestError::invalid)?;
         let deal = Deal::new(&rules, Key::new(seed(self.seed.as_deref().unwrap_or_default())?, 0));
-        if self.is_shared() {
-            self.check_shared(catalogue)?;
+        if let Some(time) = self.reaction.filter(|time| !MEDIANS.contains(time)) {
+            let (from, to) = MEDIANS.into_inner();
+            let what = format!("the reaction time must be {from} to {to} ms, found {time} ms");
+            return Err(RequestError::invalid(what));
         }
-        let (reaction, snap_time) = (self.reaction, self.snap_time.unwrap_or(SessionConfig::SNAP_TIME));
-        let times = [("reaction time", reaction, MEDIANS), ("time for snaps", Some(snap_time), SNAP_TIMES)];
-        for (what, time, allowed) in times {
-            if let Some(time) = time.filter(|time| !allowed.contains(time)) {
-                let (from, to) = allowed.into_inner();
-                return Err(RequestError::invalid(format!("the {what} must be {from} to {to} ms, found {time} ms")));
-            }
-        }
-        Ok(SessionConfig { deal, players, notes: self.notes, practice: self.practice, reaction, snap_time })
-    }
-
-    /// Checks that several people can use the options.
-    fn check_shared(&self, catalogue: &Catalogue) -> Result<(), RequestError> {
-        let refuse = |what: &str| Err(RequestError::invalid(what));
-        if !catalogue.may_share() {
-            return refuse("people can play together only on a server; start one with `cambio serve`");
-        }
-        if self.practice {
-            return refuse("`practice` must be off if several people play, because a hint or an undo would be unfair");
-        }
-        if self.reaction.is_some() {
-            return refuse(
-                "`reaction` must be missing if several people play: chance decides snap races, because connections differ",
-            );
-        }
-        Ok(())
+        let (notes, practice, reaction) = (self.notes, self.practice, self.reaction);
+        Ok(SessionConfig { deal, person, opponents, notes, practice, reaction })
     }
 
     /// The configuration of a practice session with the cards and agents of a recorded match, and the decisions before the
@@ -227,7 +159,7 @@ impl TableRequest {
 /// A decision of the person, or the wish to continue or to undo.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
-pub struct ActionRequest {
+pub(crate) struct ActionRequest {
     /// The number of the step that the person saw.
     pub at: u64,
     /// The decision.
@@ -241,7 +173,7 @@ pub struct ActionRequest {
 /// The request for a hint.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
-pub struct HintRequest {
+pub(crate) struct HintRequest {
     /// The spec of the agent that decides in the person's place.
     pub agent: String,
 }
@@ -250,7 +182,7 @@ pub struct HintRequest {
 ///
 /// # Errors
 /// If the session is not for practice.
-pub fn position_for_hint(session: &Session) -> Result<(SessionConfig, Vec<Action>), SessionError> {
+pub(crate) fn position_for_hint(session: &Session) -> Result<(SessionConfig, Vec<Action>), SessionError> {
     if !session.config().practice {
         return Err(SessionError("hints are available only at a practice table".to_owned()));
     }
@@ -260,7 +192,7 @@ pub fn position_for_hint(session: &Session) -> Result<(SessionConfig, Vec<Action
 /// The request to explain a decision.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
-pub struct ExplainRequest {
+pub(crate) struct ExplainRequest {
     record: Box<RawValue>,
     /// The round and the decision, counted from 1.
     pub round: usize,
@@ -301,7 +233,7 @@ impl ExplainRequest {
     ///
     /// # Errors
     /// As [`Catalogue::record`].
-    pub fn record(&self, catalogue: &Catalogue) -> Result<Record, RequestError> {
+    pub(crate) fn record(&self, catalogue: &Catalogue) -> Result<Record, RequestError> {
         catalogue.record(self.record.get())
     }
 }
@@ -309,7 +241,6 @@ impl ExplainRequest {
 /// A replay and its record, which the page sends back when it requests an explanation or a review.
 #[derive(Serialize)]
 struct ReplayAnswer<'a> {
-    #[serde(rename = "film")]
     replay: &'a Replay,
     record: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]

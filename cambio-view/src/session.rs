@@ -1,31 +1,27 @@
-//! Sessions: a match of people and agents, with the jobs of the agents and the steps for each person's page.
+//! Sessions: a match of a person and agents, with the jobs of the agents and the steps for the person's page.
 
 mod saved;
-mod shared;
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use cambio_agents::Guarded;
 use cambio_core::engine::RaceOrder;
 use cambio_core::play::{DetachedAgent, MatchError, RoundResult};
-use cambio_core::{
-    Action, Agent, AgentError, Card, Event, Observer, Playing, Record, Referee, Seat, SeatSet, Sighting, State,
-};
+use cambio_core::{Action, Agent, AgentError, Card, Event, Observer, Playing, Record, Referee, Sighting, State};
+use serde_json::json;
 
-use crate::config::{PERSON_NAME, Player, SessionConfig};
+use crate::config::{PERSON_NAME, SessionConfig};
 use crate::narrator::Narrator;
 use crate::page::{Feed, PageSetup, PageStep, RoundEnd};
 use crate::reaction::ReactionTimes;
 
 pub use saved::SavedSession;
-use shared::SnapWindow;
 
 /// An agent at the table, whose panics become errors.
 type Opponent = Guarded<Box<dyn Agent>>;
 
 /// The extra field of a record with the person's seat, whether the match was for practice, and the numbers of hints and undone
-/// decisions; if several people played, with their seats and names. Records of matches without a person do not have it.
+/// decisions. Records of matches without a person do not have it.
 pub(crate) const PERSON: &str = "x-person";
 
 /// The error of a request about a decision that the match does not have.
@@ -41,15 +37,9 @@ pub(crate) const STOPPED: &str = "the computation was stopped";
 #[error("{0}")]
 pub struct SessionError(pub String);
 
-/// A match of one or more people, with agents in the other seats.
+/// A match of a person, with agents in the other seats.
 ///
 /// The caller runs each [`SessionJob`] on any thread and passes its result to [`Session::finish`].
-///
-/// # Several people
-/// In a snap window, all people are asked at the same time, although the engine asks one seat after the other. Their
-/// decisions stay secret until the window closes, also the fact that they have decided. The caller closes the window with
-/// [`Session::close_window`] after the [time for snaps](SessionConfig::snap_time). It must not close it earlier: the time would
-/// show whether the last person had to think.
 ///
 /// ```
 /// use cambio_core::{Deal, Rules, Seat, rng::Key};
@@ -58,40 +48,36 @@ pub struct SessionError(pub String);
 /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
 /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
 /// let mut session = Session::new(SessionConfig::alone(deal, Seat::A, opponents));
-/// while session.latest(Seat::A).end.is_none() {
+/// while session.latest().end.is_none() {
 ///     if let Some(job) = session.job() {
 ///         session.finish(job.run());
 ///         continue;
 ///     }
-///     let step = session.latest(Seat::A);
+///     let step = session.latest();
 ///     let choices = &step.ask.as_ref().expect("the person decides").choices;
 ///     let pass = choices.iter().find(|choice| *choice == "pass" || *choice == "call").unwrap_or(&choices[0]).clone();
-///     session.act(Seat::A, step.n, &pass, None).unwrap();
+///     session.act(step.n, &pass, None).unwrap();
 /// }
 /// assert!(session.record().is_ok(), "the match of one round is over");
 /// ```
 pub struct Session {
     config: SessionConfig,
     narrator: Narrator,
-    /// The match. The seats of the people have no agents.
+    /// The match. The seat of the person has no agent.
     referee: Referee<Opponent, DecisionEvents>,
     decisions: Vec<SessionDecision>,
     /// The person's time for the last decision in milliseconds, if the page reported it.
     time: Option<u32>,
-    /// The steps for the pages of all people at the beginning of the match.
-    feeds: BTreeMap<Seat, Feed>,
-    /// The first step of the next round for each person, until all people continue.
-    recess: Option<BTreeMap<Seat, PageStep>>,
-    /// The people who want to continue with the next round.
-    ready: SeatSet,
-    /// The open snap window of a shared session.
-    window: SnapWindow,
+    /// The steps for the person's page.
+    feed: Feed,
+    /// The first step of the next round, until the person continues.
+    recess: Option<PageStep>,
     trouble: Option<String>,
     /// The number of hints that the person asked for.
     hints: u32,
     /// The number of times that the person undid a decision.
     undone: u32,
-    /// The decisions to replay with new agents: after an undo, if an agent replaces a person, or in a resumed session.
+    /// The decisions to replay with new agents: after an undo, or in a resumed session.
     rewind: Option<Vec<SessionDecision>>,
     is_busy: bool,
 }
@@ -181,45 +167,33 @@ impl Observer for DecisionEvents {
     }
 }
 
-fn seen(events: &[Event<Card>], seat: Seat) -> Vec<Sighting> {
-    events.iter().map(|event| event.seen_from(seat)).collect()
-}
-
 impl Session {
     /// Starts a session, before the first decision.
     ///
     /// # Panics
-    /// If no player is a person, or the rules do not allow the number of seats.
+    /// If the rules do not allow the number of seats.
     pub fn new(config: SessionConfig) -> Session {
-        let seated = |player: &Player| player.agent().map(|spec| Guarded::new(spec.make()));
-        let opponents = config.players.iter().map(seated).collect();
+        let opponents = config.agents().into_iter().map(|agent| Some(Guarded::new(agent?.make()))).collect();
         Session::with(config, opponents)
     }
 
     /// Starts a session with these agents. A seat of an agent may lack it as long as the session has no jobs.
     fn with(config: SessionConfig, opponents: Vec<Option<Opponent>>) -> Session {
-        let is_shared = config.is_shared();
-        let (practice, reaction) = (config.practice && !is_shared, config.reaction.filter(|_| !is_shared));
-        let config = SessionConfig { practice, reaction, ..config };
-        let seats = config.players.len();
         let names = config.names(PERSON_NAME);
         let begin = |opponents: Vec<_>| Referee::new(config.deal.clone(), opponents.into(), DecisionEvents::default());
         let (referee, trouble) = match begin(opponents) {
             Ok(referee) => (referee, None),
             Err(error) => {
-                let empty = begin((0..seats).map(|_| None).collect());
+                let empty = begin(names.iter().map(|_| None).collect());
                 (empty.expect("the rules allow the number of seats"), Some(trouble_of(&error, &names)))
             }
         };
-        let feeds = config.people().map(|seat| (seat, Feed::new(PageSetup::new(&config, seat)))).collect();
         let mut session = Session {
             narrator: Narrator::for_players(config.deal.rules()),
             decisions: Vec::new(),
             time: None,
-            feeds,
+            feed: Feed::new(PageSetup::new(&config)),
             recess: None,
-            ready: SeatSet::EMPTY,
-            window: SnapWindow::default(),
             trouble,
             hints: 0,
             undone: 0,
@@ -228,7 +202,7 @@ impl Session {
             referee,
             config,
         };
-        session.tell_all(|session, seat| Some(session.step(seat, &seen(session.playing().events(), seat))));
+        session.feed.push(session.step(&session.seen(session.playing().events())));
         session
     }
 
@@ -236,20 +210,14 @@ impl Session {
         self.referee.playing()
     }
 
-    /// The steps for the page of a person, serialized.
-    ///
-    /// # Panics
-    /// If no person was in this seat when the match began.
-    pub fn feed(&self, person: Seat) -> &Feed {
-        &self.feeds[&person]
+    /// The steps for the person's page, serialized.
+    pub fn feed(&self) -> &Feed {
+        &self.feed
     }
 
-    /// The last step of a person: the table as this person sees it, and the question.
-    ///
-    /// # Panics
-    /// As [`Session::feed`].
-    pub fn latest(&self, person: Seat) -> &PageStep {
-        self.feed(person).last_step()
+    /// The last step: the table as the person sees it, and the question.
+    pub fn latest(&self) -> &PageStep {
+        self.feed.last_step()
     }
 
     /// The configuration of the session.
@@ -262,29 +230,23 @@ impl Session {
         self.decisions.iter().map(|decision| decision.action).collect()
     }
 
-    /// Creates a step for a person from the person's sightings and the current table.
-    fn step(&self, seat: Seat, sightings: &[Sighting]) -> PageStep {
-        let playing = self.moment(seat);
-        let view = playing.state().observe(seat);
+    /// These events as the person perceives them.
+    fn seen(&self, events: &[Event<Card>]) -> Vec<Sighting> {
+        events.iter().map(|event| event.seen_from(self.config.person)).collect()
+    }
+
+    /// Creates a step from the person's sightings and the current table.
+    fn step(&self, sightings: &[Sighting]) -> PageStep {
+        let playing = self.playing();
+        let view = playing.state().observe(self.config.person);
         let (round, totals) = (playing.rounds() + 1, playing.totals());
-        let step = PageStep::new(&self.narrator, sightings, &view, round, totals, self.config.notes);
-        let has_decided = self.window.declared.contains_key(&seat);
-        step.in_trouble(self.trouble.clone()).asking_unless(has_decided)
+        PageStep::new(&self.narrator, sightings, &view, round, totals, self.config.notes)
+            .in_trouble(self.trouble.clone())
     }
 
-    /// The step of a person without events: the current table, and the cards that the person has just seen.
-    fn step_again(&self, seat: Seat) -> PageStep {
-        let mut step = self.step(seat, &[]);
-        step.glimpses.clone_from(&self.latest(seat).glimpses);
-        step
-    }
-
-    /// Adds a step to the feed of each person for whom there is one.
-    fn tell_all(&mut self, step: impl Fn(&Session, Seat) -> Option<PageStep>) {
-        let steps: Vec<_> = self.feeds.keys().map(|&seat| (seat, step(self, seat))).collect();
-        for (seat, step) in steps {
-            self.feeds.get_mut(&seat).zip(step).into_iter().for_each(|(feed, step)| feed.push(step));
-        }
+    /// Whether a job must replay the match before it can go on.
+    pub(crate) fn is_rewinding(&self) -> bool {
+        self.rewind.is_some()
     }
 
     /// If speed decides races, draws the times of the current or next snap window and sets the order of the race in it.
@@ -292,7 +254,7 @@ impl Session {
         let playing = self.referee.playing();
         let median = self.config.reaction?;
         let (round, race) = (playing.rounds(), playing.races());
-        let times = ReactionTimes::draw(playing.key(), round, race, median).with(self.config.person(), self.time);
+        let times = ReactionTimes::draw(playing.key(), round, race, median).with(self.config.person, self.time);
         self.referee.lay_race(round, race, times.order());
         self.config.deal.lay_race(round, race, times.order());
         Some(times)
@@ -305,45 +267,33 @@ impl Session {
             self.time = time;
         }
         let times = self.lay_race();
-        let was_in_window = self.is_in_window();
         *self.referee.observer_mut() = DecisionEvents::default();
         self.referee.act(action).expect("the decision was checked");
         let events = std::mem::take(self.referee.observer_mut());
         self.decisions.push(decision);
-        if was_in_window {
-            if events.before.is_empty() && self.is_in_window() {
-                // The decisions in a window are secret until it closes.
-                return;
-            }
-            self.window = self.window.next();
-        }
         let speeds = events.race.zip(times).map(|(order, times)| times.in_words(order));
+        let sightings = self.seen(&events.before);
         let Some((state, result)) = events.ended else {
-            self.tell_all(|session, seat| {
-                let step = session.step(seat, &seen(&events.before, seat)).adding(speeds.clone());
-                // After a window, the page of a person without a decision still has its question.
-                (was_in_window || step.is_worth_showing()).then_some(step)
-            });
+            let step = self.step(&sightings).adding(speeds);
+            if step.is_worth_showing() {
+                self.feed.push(step);
+            }
             return;
         };
         let playing = self.referee.playing();
         let (rounds, totals) = (playing.rounds(), playing.totals());
         let ranks = playing.result().map(|result| result.ranks);
         let end = RoundEnd::new(playing.rules(), &result, totals, ranks);
-        self.tell_all(|session, seat| {
-            let (sightings, totals) = (seen(&events.before, seat), session.playing().totals());
-            let view = state.observe(seat);
-            let last = PageStep::new(&session.narrator, &sightings, &view, rounds, totals, session.config.notes);
-            Some(last.adding(speeds.clone()).ending(end.clone(), &sightings))
-        });
+        let view = state.observe(self.config.person);
+        let last = PageStep::new(&self.narrator, &sightings, &view, rounds, totals, self.config.notes);
+        self.feed.push(last.adding(speeds).ending(end, &sightings));
         if !self.playing().is_over() {
-            let first = |seat: Seat| self.step(seat, &seen(&events.after, seat));
-            self.recess = Some(self.feeds.keys().map(|&seat| (seat, first(seat))).collect());
+            self.recess = Some(self.step(&self.seen(&events.after)));
         }
     }
 
     /// Rejects a request if the match has ended or stopped, or if the person saw an older step.
-    fn check_open(&self, person: Seat, at: u64) -> Result<(), SessionError> {
+    fn check_open(&self, at: u64) -> Result<(), SessionError> {
         let refuse = |why: &str| Err(SessionError(why.to_owned()));
         if self.playing().is_over() && self.rewind.is_none() {
             return refuse("the match is over");
@@ -354,69 +304,44 @@ impl Session {
         if self.rewind.is_some() {
             return refuse("the bots are getting ready; try again in a moment");
         }
-        if at != self.feed(person).last() {
+        if at != self.feed.last() {
             return refuse("the table has changed since then; look at it again");
         }
         Ok(())
     }
 
-    /// Carries out a decision of a person. `at` is the number of the last step that the person saw, and `time` the
+    /// Carries out a decision of the person. `at` is the number of the last step that the person saw, and `time` the
     /// milliseconds since then; without a time, the person is last in a race that speed decides.
     ///
     /// # Errors
     /// If it is not the person's turn to decide, or the decision is not legal.
-    ///
-    /// # Panics
-    /// As [`Session::feed`].
-    pub fn act(&mut self, person: Seat, at: u64, text: &str, time: Option<u32>) -> Result<(), SessionError> {
-        self.check_open(person, at)?;
-        let moment = self.moment(person);
-        let turn = moment.turn().filter(|turn| turn.seat == person && self.recess.is_none());
-        let turn = turn.filter(|_| !self.window.declared.contains_key(&person));
+    pub fn act(&mut self, at: u64, text: &str, time: Option<u32>) -> Result<(), SessionError> {
+        self.check_open(at)?;
+        let turn = self.playing().turn().filter(|turn| turn.seat == self.config.person && self.recess.is_none());
         let Some(turn) = turn else { return Err(SessionError("it is not your turn to decide".to_owned())) };
         let choices = turn.view.choices();
         let action = text.parse::<Action>().map_err(|error| SessionError(error.to_string()))?;
         if !turn.view.allows(action) {
             return Err(SessionError(format!("`{action}` is not possible now; choose one of: {choices}")));
         }
-        let decision = SessionDecision { action: action.canonical(), is_persons: true, time };
-        if !self.is_in_window() {
-            self.carry_out(decision);
-            return Ok(());
-        }
-        self.window.declared.insert(person, decision);
-        let step = self.step(person, &[]);
-        self.feeds.get_mut(&person).expect("the person was asked").push(step);
+        self.carry_out(SessionDecision { action: action.canonical(), is_persons: true, time });
         Ok(())
     }
 
-    /// Continues with the next round, as soon as all people want to.
+    /// Continues with the next round.
     ///
     /// # Errors
     /// If no round has just ended.
-    ///
-    /// # Panics
-    /// As [`Session::feed`].
-    pub fn go_on(&mut self, person: Seat, at: u64) -> Result<(), SessionError> {
-        self.check_open(person, at)?;
-        if self.recess.is_none() {
-            return Err(SessionError("no round has just ended".to_owned()));
-        }
-        self.ready.insert(person);
-        self.go_on_if_all_are_ready();
+    pub fn go_on(&mut self, at: u64) -> Result<(), SessionError> {
+        self.check_open(at)?;
+        let first = self.recess.take().ok_or_else(|| SessionError("no round has just ended".to_owned()))?;
+        self.begin_round(first);
         Ok(())
     }
 
-    fn go_on_if_all_are_ready(&mut self) {
-        if !self.config.people().all(|seat| self.ready.contains(seat)) {
-            return;
-        }
-        self.ready = SeatSet::EMPTY;
-        for (seat, step) in self.recess.take().unwrap_or_default() {
-            let feed = self.feeds.get_mut(&seat).expect("each step has a feed");
-            feed.new_round();
-            feed.push(step);
-        }
+    fn begin_round(&mut self, first: PageStep) {
+        self.feed.new_round();
+        self.feed.push(first);
     }
 
     /// Counts a hint. The record contains the number. Call this for each [`hint`](crate::hint) that the person asks for.
@@ -432,7 +357,7 @@ impl Session {
         if !self.config.practice {
             return Err(SessionError("decisions can be taken back only at a practice table".to_owned()));
         }
-        if at != self.feed(self.config.person()).last() || self.rewind.is_some() {
+        if at != self.feed.last() || self.rewind.is_some() {
             return Err(SessionError("the table has changed since then; look at it again".to_owned()));
         }
         let own = |decision: &SessionDecision| decision.is_persons && decision.action != Action::Pass;
@@ -453,7 +378,7 @@ impl Session {
                 return;
             }
             if self.recess.take().is_some() {
-                self.feeds.values_mut().for_each(Feed::new_round);
+                self.feed.new_round();
             }
             self.carry_out(decision);
         }
@@ -490,7 +415,6 @@ impl Session {
                 match decision {
                     Ok(action) if self.playing().state().allows(action) => {
                         self.carry_out(SessionDecision { action, is_persons: false, time: None });
-                        self.decide_for_people();
                         return;
                     }
                     Ok(action) => {
@@ -498,30 +422,23 @@ impl Session {
                     }
                     Err(error) => self.trouble = Some(format!("{name} in seat {seat} failed: {error}")),
                 }
-                self.tell_all(|session, seat| Some(session.step(seat, &[])));
+                self.feed.push(self.step(&[]));
             }
             JobOutcome::Rewound(other) => {
-                if other.config.people().ne(self.config.people()) {
-                    // Another person has left in the meantime: replays the match with an agent for this person, too.
-                    return;
-                }
                 let Session { referee, decisions, recess, trouble, .. } = *other;
                 let is_undone = decisions.len() < self.decisions.len();
                 (self.referee, self.decisions, self.trouble, self.rewind) = (referee, decisions, trouble, None);
                 if !is_undone {
-                    // The agents are new. The pages ask again, because requests were rejected in the meantime.
-                    if self.recess.is_none() && !self.playing().is_over() {
-                        self.tell_all(|session, seat| {
-                            Some(session.step_again(seat)).filter(PageStep::is_worth_showing)
-                        });
+                    if self.trouble.is_some() {
+                        self.feed.push(self.step(&[]));
                     }
-                    self.decide_for_people();
                     return;
                 }
-                self.recess = recess;
-                self.tell_all(|session, seat| Some(session.step(seat, &[]).saying("you undid your decision")));
-                self.ready.insert(self.config.person());
-                self.go_on_if_all_are_ready();
+                self.feed.push(self.step(&[]).saying("you undid your decision"));
+                self.recess = None;
+                if let Some(first) = recess {
+                    self.begin_round(first);
+                }
             }
         }
     }
@@ -531,7 +448,7 @@ impl Session {
         self.is_busy = false;
         self.rewind = None;
         self.trouble = Some("this is a bug in cambio; standard error has the details".to_owned());
-        self.tell_all(|session, seat| Some(session.step(seat, &[])));
+        self.feed.push(self.step(&[]));
     }
 
     /// The record of the match.
@@ -545,16 +462,18 @@ impl Session {
                     .to_owned(),
             ));
         }
-        let names = self.config.recorded_names();
+        let names = self.config.names(PERSON_NAME);
         let mut record = self.playing().save(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        record.fields.insert(PERSON.to_owned(), self.config.people_in_record(self.hints, self.undone));
+        let (seat, practice) = (self.config.person.to_string(), self.config.practice);
+        let about = json!({ "seat": seat, "practice": practice, "hints": self.hints, "undone": self.undone });
+        record.fields.insert(PERSON.to_owned(), about);
         Ok(record)
     }
 }
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("feeds", &self.feeds).finish_non_exhaustive()
+        f.debug_struct("Session").field("feed", &self.feed).finish_non_exhaustive()
     }
 }
 

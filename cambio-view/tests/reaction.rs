@@ -14,21 +14,21 @@ fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
         SessionConfig { practice: true, reaction: Some(700), ..SessionConfig::alone(deal, Seat::B, opponents) };
     let mut session = Session::new(config);
     let mut asked = 0;
-    while session.latest(Seat::B).end.is_none() {
+    while session.latest().end.is_none() {
         if let Some(job) = session.job() {
             session.finish(job.run());
             continue;
         }
         asked += 1;
-        if again && asked % 5 == 0 && session.take_back(session.latest(Seat::B).n).is_ok() {
+        if again && asked % 5 == 0 && session.take_back(session.latest().n).is_ok() {
             continue;
         }
-        let step = session.latest(Seat::B);
+        let step = session.latest();
         let choices = &step.ask.as_ref().expect("the person decides").choices;
         let wanted = ["snap", "drop", "pass", "end"];
         let choice = wanted.iter().find_map(|verb| choices.iter().find(|choice| choice.starts_with(verb)));
         let (at, choice) = (step.n, choice.unwrap_or(&choices[0]).clone());
-        session.act(Seat::B, at, &choice, time).unwrap();
+        session.act(at, &choice, time).unwrap();
     }
     session.record().unwrap()
 }
@@ -73,19 +73,19 @@ fn a_hint_after_a_race_sees_the_table_as_it_is() {
     let mut session = Session::new(config);
     let adviser = roster().parse("greedy").unwrap();
     let mut hints = 0;
-    while session.latest(Seat::B).end.is_none() {
+    while session.latest().end.is_none() {
         if let Some(job) = session.job() {
             session.finish(job.run());
             continue;
         }
         let action = hint(session.config(), &session.actions(), &adviser, &|| true).unwrap().action;
-        let step = session.latest(Seat::B);
+        let step = session.latest();
         let choices = &step.ask.as_ref().expect("the person decides").choices;
         assert!(choices.contains(&action), "{action} of {choices:?}");
         hints += 1;
         let snap = choices.iter().find(|choice| choice.starts_with("snap"));
         let (at, choice) = (step.n, snap.cloned().unwrap_or(action));
-        session.act(Seat::B, at, &choice, Some(650)).unwrap();
+        session.act(at, &choice, Some(650)).unwrap();
     }
     assert!(hints > 0 && session.record().unwrap().rounds.iter().any(|round| !round.races.is_empty()));
 }

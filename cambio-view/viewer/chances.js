@@ -25,9 +25,9 @@ const sample = (kind) => s("svg", { viewBox: "-9 -9 18 18", "aria-hidden": "true
 
 // Requests the review of a round, counted from 1. `shown` receives its progress. Returns the finished review.
 export async function reviewOf(ask, record, round, shown) {
-  const { appraisal } = await ask("api/appraisals", { record, round });
+  const { review: number } = await ask("api/reviews", { record, round });
   for (;;) {
-    const review = await ask(`api/appraisals/${appraisal}`);
+    const review = await ask(`api/reviews/${number}`);
     shown?.(review);
     if (review.over) return review;
     await new Promise((done) => setTimeout(done, AGAIN));

@@ -5,7 +5,7 @@ import { capital, cardName, counted, LETTERS, listed, rankName, withNames } from
 // The cast of a replay. A page can give the players and the person as `film.players` and `film.you`. An agent's name is its spec without
 // parameters, and its spec if that differs; players with the same name also have the letter of their seat.
 export function castOf(film) {
-  const players = film.players ?? film.agents.map((spec, index) => (film.people?.[index] ? { name: film.people[index] } : { name: spec.split("(")[0], spec }));
+  const players = film.players ?? film.agents.map((spec, index) => ({ name: spec.split("(")[0], spec }));
   const isShared = (name) => players.filter((one) => one.name === name).length > 1;
   const people = players.map((one, index) => ({ ...one, name: isShared(one.name) ? `${one.name} ${LETTERS[index]}` : one.name, spec: one.spec === one.name ? undefined : one.spec }));
   return { kinds: film.kinds, people, you: film.you ?? null };

@@ -4,8 +4,9 @@
 #![expect(unsafe_code, reason = "exported names and an imported function are unsafe attributes and declarations")]
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use crate::{Answer, Desk};
+use cambio_view::{Answer, Catalogue, Desk};
 
 thread_local! {
     static DESK: RefCell<Option<Desk>> = const { RefCell::new(None) };
@@ -30,7 +31,8 @@ fn told(message: &str) {
 extern "C" fn start(low: u64, high: u64) {
     std::panic::set_hook(Box::new(|panic| told(&serde_json::json!({ "panic": panic.to_string() }).to_string())));
     let entropy = u128::from(high) << 64 | u128::from(low);
-    DESK.set(Some(Desk::new(cambio_agents::roster(), entropy)));
+    let catalogue = Arc::new(Catalogue::of_browser(cambio_agents::roster()));
+    DESK.set(Some(Desk::new(catalogue, entropy).reporting(told)));
 }
 
 /// The address of the input buffer, which has this length from now on.
@@ -56,14 +58,15 @@ extern "C" fn output_length() -> usize {
 }
 
 /// Answers a request and returns its status; the body is the output. The input is the path, and for a POST a line break and
-/// the body.
+/// the body. The status is 204 if the table has no new steps.
 #[unsafe(no_mangle)]
 extern "C" fn request() -> u32 {
     let input = INPUT.take();
     let answer = match std::str::from_utf8(&input) {
         Ok(text) => {
             let (path, body) = text.split_once('\n').map_or((text, None), |(path, body)| (path, Some(body)));
-            DESK.with_borrow_mut(|desk| desk.as_mut().expect("the desk was started").request(path, body))
+            let answer = DESK.with_borrow_mut(|desk| desk.as_mut().expect("the desk was started").answer(path, body));
+            answer.unwrap_or(Answer { status: 204, body: String::new() })
         }
         Err(_) => Answer { status: 400, body: r#"{"error":"the request is not UTF-8"}"#.to_owned() },
     };
@@ -74,7 +77,8 @@ extern "C" fn request() -> u32 {
 /// Does the next piece of work, and returns 0 if there is none.
 #[unsafe(no_mangle)]
 extern "C" fn work() -> u32 {
-    DESK.with_borrow_mut(|desk| desk.as_mut().expect("the desk was started").work(&mut |text| told(text)).into())
+    let work = DESK.with_borrow_mut(|desk| desk.as_mut().expect("the desk was started").work());
+    work.map(|work| work.task.run(&|| true)).is_some().into()
 }
 
 /// Provides a network. The input is the name of its file, a line break, and its bytes. Returns 0 and a sentence as output if

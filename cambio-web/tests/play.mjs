@@ -21,8 +21,8 @@ function ask(request, body) {
 for await (const line of readline.createInterface({ input: process.stdin })) {
   const begun = performance.now();
   const space = line.indexOf(" ");
-  const { record, appraisal, error } = ask(line.slice(0, space), line.slice(space + 1));
-  if (appraisal) while (program.work());
-  const found = appraisal ? program.request(`api/appraisals/${appraisal}`).content : record ?? error;
+  const { record, review, error } = ask(line.slice(0, space), line.slice(space + 1));
+  if (review) while (program.work());
+  const found = review ? program.request(`api/reviews/${review}`).content : record ?? error;
   console.log(JSON.stringify({ found, time: performance.now() - begun }));
 }

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use cambio_agents::roster;
-use cambio_web::Desk;
+use cambio_view::{Catalogue, Desk};
 use serde_json::{Value, json};
 
 /// The agents without a search, and with one.
@@ -23,6 +24,15 @@ const SLOW: [&str; 6] = [
     "ismcts(iterations=60,blueprint=learned)",
     "lookahead(worlds=8)",
 ];
+
+fn desk() -> Desk {
+    Desk::new(Arc::new(Catalogue::of_browser(roster())), 0)
+}
+
+/// The body of an answer.
+fn answered(desk: &mut Desk, path: &str, body: Option<&Value>) -> String {
+    desk.answer(path, body.map(Value::to_string).as_deref()).unwrap().body
+}
 
 /// Answers requests, each a path and a body, with the module in WebAssembly; `None` without a module.
 fn answers_in_wasm(requests: &[(&str, Value)]) -> Option<Vec<Value>> {
@@ -71,10 +81,10 @@ fn webassembly_plays_the_same_matches_byte_for_byte() {
         }
     }
     let Some(answers) = answers_in_wasm(&requests) else { return };
-    let mut desk = Desk::new(roster(), 0);
+    let mut desk = desk();
     let mut decisions: BTreeMap<String, (usize, f64)> = BTreeMap::new();
     for ((_, body), answer) in requests.iter().zip(answers) {
-        let native: Value = serde_json::from_str(&desk.request("api/matches", Some(&body.to_string())).body).unwrap();
+        let native: Value = serde_json::from_str(&answered(&mut desk, "api/matches", Some(body))).unwrap();
         let record = native["record"].as_str().unwrap_or_else(|| panic!("{body}: {native}"));
         assert_eq!(answer["found"].as_str(), Some(record), "{body}");
         let record: Value = serde_json::from_str(record).unwrap();
@@ -90,21 +100,23 @@ fn webassembly_plays_the_same_matches_byte_for_byte() {
 
 #[test]
 fn webassembly_reviews_with_the_same_numbers() {
-    let mut desk = Desk::new(roster(), 0);
+    let mut desk = desk();
     let mut requests = Vec::new();
     for (rules, agents) in
         [("classic", json!(["greedy", "heuristic"])), ("original", json!(["learned", "greedy", "sharp"]))]
     {
         let body = json!({ "rules": rules, "agents": agents, "seed": "5", "one_round": rules == "classic" });
-        let played: Value = serde_json::from_str(&desk.request("api/matches", Some(&body.to_string())).body).unwrap();
+        let played: Value = serde_json::from_str(&answered(&mut desk, "api/matches", Some(&body))).unwrap();
         let record: Value = serde_json::from_str(played["record"].as_str().unwrap()).unwrap();
-        requests.push(("api/appraisals", json!({ "record": record, "round": 1 })));
+        requests.push(("api/reviews", json!({ "record": record, "round": 1 })));
     }
     let Some(answers) = answers_in_wasm(&requests) else { return };
     for (number, ((path, body), answer)) in requests.iter().zip(answers).enumerate() {
-        desk.request(path, Some(&body.to_string()));
-        while desk.work(&mut |_| ()) {}
-        let native = desk.request(&format!("api/appraisals/{}", number + 1), None).body;
+        answered(&mut desk, path, Some(body));
+        while let Some(work) = desk.work() {
+            work.task.run(&|| true);
+        }
+        let native = answered(&mut desk, &format!("api/reviews/{}", number + 1), None);
         assert!(native.contains(r#""parts":{"before""#), "{native}");
         assert_eq!(answer["found"].as_str(), Some(&native[..]));
         println!("review {number}: {:.1} s", answer["time"].as_f64().unwrap() / 1000.0);

@@ -1,7 +1,7 @@
 //! Reads bytes as the body of a request of a page: a record, a table or a saved table.
 #![no_main]
 
-#[path = "../../cambio-web/tests/bytes.rs"]
+#[path = "../../cambio-view/tests/bytes.rs"]
 mod bytes;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -32,8 +32,8 @@ fn a_page_shows_a_match_up_to_its_error() {
     let mut flawed = whole;
     flawed.rounds[0].decisions[2] = "b call".to_owned();
     let shown = answer(&flawed).unwrap();
-    assert_eq!(shown["film"]["rounds"][0]["frames"].as_array().unwrap().len(), 3);
-    assert!(shown["film"]["flaw"].as_str().unwrap().starts_with("round 1, decision 3: illegal decision"));
+    assert_eq!(shown["replay"]["rounds"][0]["frames"].as_array().unwrap().len(), 3);
+    assert!(shown["replay"]["flaw"].as_str().unwrap().starts_with("round 1, decision 3: illegal decision"));
 }
 
 #[test]

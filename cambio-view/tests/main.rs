@@ -1,0 +1,8 @@
+//! The tests of the crate's interface, in one binary so that it is linked once.
+
+mod bytes;
+mod desk;
+mod hidden;
+#[path = "../../cambio-core/tests/play/mutate.rs"]
+mod mutate;
+mod reaction;
