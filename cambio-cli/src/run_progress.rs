@@ -46,7 +46,7 @@ impl RunProgressDisplay<'_> {
         let index = run.digest.last_cell;
         let cell = &run.digest.cells[index];
         let payoff = self.plan.payoff;
-        let of = |agent: usize| cell.leading_payoff(agent, payoff).map(|interval| (agent, interval));
+        let of = |agent: usize| cell.leading().payoff(agent, payoff).map(|interval| (agent, interval));
         let worth = |(_, interval): &(usize, Interval)| payoff.sign() * interval.mean;
         let leader =
             (0..self.plan.agents.len()).filter_map(of).max_by(|one, other| worth(one).total_cmp(&worth(other)));

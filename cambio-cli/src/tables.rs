@@ -209,7 +209,7 @@ fn markdown(plan: &Plan, derived: &Derived) -> String {
     }
     let summary = derived.summary.iter().zip(&derived.ratings).map(|(row, rating)| {
         let mean = |payoff: &Payoff| {
-            let found = derived.sums(plan, row).and_then(|(cell, agent)| cell.leading_payoff(agent, *payoff));
+            let found = derived.sums(plan, row).and_then(|(cell, agent)| cell.leading().payoff(agent, *payoff));
             found.map_or("–".to_owned(), |found| in_full(found.mean, found.low(), found.high(), payoff.digits()))
         };
         let about = [row.rules.clone(), row.seats.to_string(), code(&row.agent), row.deals.to_string()];
@@ -385,14 +385,16 @@ fn figures(plan: &Plan, cell: &CellDigest, row: &SummaryRow) -> String {
     let success = row.calls_succeeded_share.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
     let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
     let (agent, digits) = (plan.agent(&row.agent).expect("rows have agents of the plan"), plan.payoff.digits());
-    let payoff = cell.leading_payoff(agent, plan.payoff).map_or("–".to_owned(), |mean| match plan.payoff.support() {
-        Support::Share => in_short(mean.mean, mean.low(), mean.high()),
-        _ => in_full(mean.mean, mean.low(), mean.high(), digits),
-    });
-    let raw = cell.payoff(agent, plan.payoff).filter(|_| row.luck.is_some()).map(|raw| rounded(Some(raw.mean), digits));
+    let payoff =
+        cell.leading().payoff(agent, plan.payoff).map_or("–".to_owned(), |mean| match plan.payoff.support() {
+            Support::Share => in_short(mean.mean, mean.low(), mean.high()),
+            _ => in_full(mean.mean, mean.low(), mean.high(), digits),
+        });
+    let raw =
+        cell.raw.payoff(agent, plan.payoff).filter(|_| row.luck.is_some()).map(|raw| rounded(Some(raw.mean), digits));
     format!(
         "{payoff:<13} {:>5} {:>6} {:>5} {success:>5} {:>14} {:>5}",
-        rounded(cell.leading_payoff(agent, Payoff::Win).map(|win| win.mean), 3),
+        rounded(cell.leading().payoff(agent, Payoff::Win).map(|win| win.mean), 3),
         rounded(row.points_per_round, 1),
         rounded(row.calls_per_round, 2),
         snaps.map(|snaps| rounded(snaps, 2)).join("/"),

@@ -148,11 +148,11 @@ impl CellReport<'_> {
             let show = |mean: Option<Interval>, payoff: Payoff| {
                 mean.map_or_else(|| NONE.to_owned(), |mean| plus_minus(mean.mean, mean.ends(), payoff.digits()))
             };
-            let leading = |payoff| show(self.cell.leading_payoff(agent.index, payoff), payoff);
+            let leading = |payoff| show(self.cell.leading().payoff(agent.index, payoff), payoff);
             let mut cells: Vec<String> = points.map(|_| leading(Payoff::Points)).into_iter().collect();
             cells.extend([Payoff::RankPoints, Payoff::Win].map(leading));
             if is_adjusted {
-                let raw = |payoff| show(self.cell.payoff(agent.index, payoff), payoff);
+                let raw = |payoff| show(self.cell.raw.payoff(agent.index, payoff), payoff);
                 cells.extend([Payoff::RankPoints, Payoff::Win].map(raw));
             }
             cells.extend([

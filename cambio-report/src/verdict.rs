@@ -33,7 +33,7 @@ impl<'a> RankedAgents<'a> {
         let table = &plan.cells[index];
         let agent = |summary: &'a SummaryRow| {
             let index = plan.agent(&summary.agent)?;
-            let mean = cell.leading_payoff(index, plan.payoff)?;
+            let mean = cell.leading().payoff(index, plan.payoff)?;
             Some(RankedAgent { label: &summary.agent, index, mean, summary, is_among_best: false })
         };
         let here = derived.summary.iter().filter(|row| table.is_of(&row.rules, row.seats));

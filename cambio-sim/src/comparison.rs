@@ -214,14 +214,13 @@ impl Comparison {
         for run in 0..self.runs.len() {
             let Some((plan, cell, digest)) = self.cell(table, run) else { continue };
             for (agent, planned) in plan.agents.iter().enumerate() {
-                let Some(mean) = digest.leading_payoff(agent, self.payoff) else { continue };
+                let Some(mean) = digest.leading().payoff(agent, self.payoff) else { continue };
                 let own = field(plan, cell, agent);
                 let field = fields.iter().position(|other| *other == own).unwrap_or_else(|| {
                     fields.push(own);
                     fields.len() - 1
                 });
-                let is_adjusted = digest.adjusted_payoff(agent, self.payoff).is_some();
-                let score = RunScore { mean, is_adjusted, field, difference: None };
+                let score = RunScore { mean, is_adjusted: digest.leading().is_adjusted(), field, difference: None };
                 let known = agents.iter().position(|other| other.label == planned.label).unwrap_or_else(|| {
                     agents.push(ComparedAgent { label: planned.label.clone(), scores: vec![None; self.runs.len()] });
                     agents.len() - 1

@@ -18,7 +18,7 @@ use crate::plan::Plan;
 
 pub use adjusted::{BEYOND, is_beyond};
 pub(crate) use adjusted::{FINE, share_of, without_luck};
-pub use cell::{CellDigest, SEAT_DEALS};
+pub use cell::{CellDigest, PayoffSums, SEAT_DEALS};
 pub use derived::Derived;
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};

@@ -6,29 +6,121 @@ use cambio_core::rules::MAX_SEATS;
 use cambio_stats::anova::{self, AnovaTest};
 use cambio_stats::empirical::GameSums;
 use cambio_stats::ratings::{Ranking, Rankings};
-use cambio_stats::{Interval, Joint, Matrix, Moments};
+use cambio_stats::{Interval, Joint, Matrix, Moments, Support};
 use itertools::Itertools as _;
 
-use super::adjusted::{self, Adjusted, covariances};
+use super::adjusted::{self, Adjusted};
 use super::extract::{Behaviour, CellBehaviour, Extract, SeatOutcome};
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
 use crate::play::BlockRows;
 use crate::rows::QuantitySums;
 
-/// The pairwise score of one agent against another, over the matches in which both sat at the table.
+/// How one agent ranked against another in the matches in which both sat at the table.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub(crate) struct PairScores {
-    /// The pairwise scores of the first agent, in halves, clustered by deal.
-    pub scores: Moments,
-    /// The same at two seats without the luck of the cards, in units of adjusted payoffs; empty if the run does not
-    /// measure it.
-    pub adjusted: Moments,
+pub(crate) struct PairRanks {
     /// Pairs of seats in which the first agent had the better rank.
     pub wins: u64,
     /// Pairs of seats with the same rank.
     pub ties: u64,
     /// Pairs of seats in which the first agent had the worse rank.
     pub losses: u64,
+}
+
+/// The sums of payoffs in a cell, either with the luck of the cards or without it.
+#[derive(Clone, Debug)]
+pub struct PayoffSums {
+    pub(super) agents: usize,
+    pub(super) seats: usize,
+    /// The plan's payoff.
+    pub(super) payoff: Payoff,
+    /// The number of units of a sum in one unit of the payoff: 1, or [`adjusted::FINE`] without the luck.
+    units: i64,
+    /// For each agent, whether it plays only against copies of itself, so that its mean payoff is fixed.
+    is_mirrored: Vec<bool>,
+    /// For each agent, the sums of each payoff in the order of [`Payoff::ALL`].
+    pub(super) payoffs: Vec<[Moments; 4]>,
+    /// The sums of the plan's payoff for each agent, then for each seat if the luck is included, and their products by
+    /// deal.
+    pub(super) joint: Joint,
+    /// The pairwise scores of the first agent of each pair, in halves, clustered by deal. Without the luck they are known
+    /// at two seats only.
+    pub(super) duels: Vec<Moments>,
+}
+
+impl PayoffSums {
+    fn new(plan: &Plan, cell: &Cell, units: i64, quantities: usize) -> PayoffSums {
+        let agents = plan.agents.len();
+        PayoffSums {
+            agents,
+            seats: cell.seats,
+            payoff: plan.payoff,
+            units,
+            is_mirrored: (0..agents).map(|agent| cell.is_mirrored(agent)).collect(),
+            payoffs: vec![[Moments::default(); 4]; agents],
+            joint: Joint::new(quantities),
+            duels: vec![Moments::default(); agents * agents],
+        }
+    }
+
+    /// Whether the luck of the cards is subtracted.
+    pub fn is_adjusted(&self) -> bool {
+        self.units != 1
+    }
+
+    fn scale(&self, payoff: Payoff) -> f64 {
+        payoff.scale(self.seats) * self.units as f64
+    }
+
+    fn support(&self, support: Support) -> Support {
+        if self.is_adjusted() { support.without_luck() } else { support }
+    }
+
+    /// Whether an agent's mean payoff does not depend on the deals, because it plays only against copies of itself.
+    pub(super) fn is_fixed(&self, agent: usize, payoff: Payoff) -> bool {
+        self.is_mirrored[agent] && payoff != Payoff::Points
+    }
+
+    /// An agent's mean payoff; `None` without a match. Exact for an agent that plays only against copies of itself.
+    pub fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
+        let support = self.support(payoff.support());
+        let found = self.payoffs[agent][payoff as usize].interval(self.scale(payoff), support)?;
+        Some(if self.is_fixed(agent, payoff) { exact(found) } else { found })
+    }
+
+    /// The difference of two agents' mean payoffs, paired by deal, and the efficiency of the pairing: the fraction of
+    /// the variance that pairing removes.
+    pub fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
+        let (scale, support) = (self.scale(self.payoff), self.support(self.payoff.support_of_difference()));
+        let (mut found, efficiency) = self.joint.difference(first, second, scale, support)?;
+        if !self.is_fixed(first, self.payoff) || !self.is_fixed(second, self.payoff) {
+            return Some((found, efficiency));
+        }
+        // The joint sums without luck contain the rounding of the luck of copies of an agent, which add up to 0.
+        found.mean = self.payoff(first, self.payoff)?.mean - self.payoff(second, self.payoff)?.mean;
+        Some((exact(found), efficiency))
+    }
+
+    /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
+    pub fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
+        let scale = self.scale(self.payoff);
+        let mut matrix = Matrix::zeros(agents.len(), agents.len());
+        for (i, &one) in agents.iter().enumerate() {
+            for (j, &other) in agents.iter().enumerate() {
+                matrix[(i, j)] = self.joint.covariance(one, other)? / (scale * scale);
+            }
+        }
+        Some(matrix)
+    }
+
+    /// The mean pairwise score of two agents, with the number of scores; `first` is the agent with the lower number.
+    pub(crate) fn score(&self, first: usize, second: usize) -> &Moments {
+        &self.duels[first * self.agents + second]
+    }
+
+    /// The interval of [`PayoffSums::score`]; `None` if the agents never met.
+    pub(crate) fn score_interval(&self, first: usize, second: usize) -> Option<Interval> {
+        self.score(first, second).interval(2.0 * self.units as f64, self.support(Support::Share))
+    }
 }
 
 /// The sums of one cell.
@@ -39,24 +131,20 @@ pub struct CellDigest {
     payoff: Payoff,
     /// Whether a focal agent is also in the field.
     has_focal: bool,
-    /// For each agent, whether it plays only against copies of itself, so that its mean payoff is fixed.
-    is_mirrored: Vec<bool>,
     /// The behaviour of every agent in the plan.
     pub behaviour: CellBehaviour,
     /// The measured quantities of each agent, by group of neighbouring deals.
     groups: BTreeMap<u64, Vec<QuantitySums>>,
-    /// For each agent, the sums of each payoff in the order of [`Payoff::ALL`].
-    payoffs: Vec<[Moments; 4]>,
+    /// The payoffs with the luck of the cards.
+    pub raw: PayoffSums,
     /// The payoffs without the luck of the cards, if the run measures it.
     adjusted: Option<Adjusted>,
     by_seat: Vec<Moments>,
-    /// The sums of the plan's payoff for each agent, then for each seat, and their products by deal.
-    pub joint: Joint,
-    /// Like `joint`, but only over incomplete deals.
+    /// Like the joint sums of `raw`, but only over incomplete deals.
     partial: Joint,
     /// How often each agent sits in each seat of a complete deal.
     occupied: Vec<i64>,
-    duels: Vec<PairScores>,
+    duels: Vec<PairRanks>,
     /// The sums of the plan's payoff in each lineup: the agent, the number of results, and their sum, without the luck of the
     /// cards if the run measures it.
     by_lineup: Vec<Vec<(usize, i64, i64)>>,
@@ -110,16 +198,17 @@ impl CellDigest {
             seats,
             payoff: plan.payoff,
             has_focal: !cell.focal.is_empty(),
-            is_mirrored: (0..agents).map(|agent| cell.is_mirrored(agent)).collect(),
             behaviour: CellBehaviour { agents: vec![Behaviour::default(); agents], ..CellBehaviour::default() },
             groups: BTreeMap::new(),
-            payoffs: vec![[Moments::default(); 4]; agents],
-            adjusted: cell.baseline.is_some().then(|| Adjusted::new(agents, seats, plan.payoff)),
+            raw: PayoffSums::new(plan, cell, 1, agents + seats),
+            adjusted: cell
+                .baseline
+                .is_some()
+                .then(|| Adjusted::new(PayoffSums::new(plan, cell, adjusted::FINE, agents))),
             by_seat: vec![Moments::default(); seats],
-            joint: Joint::new(agents + seats),
             partial: Joint::new(agents + seats),
             occupied: vec![0; agents * seats],
-            duels: vec![PairScores::default(); agents * agents],
+            duels: vec![PairRanks::default(); agents * agents],
             by_lineup: lineups
                 .iter()
                 .map(|agents| agents.iter().unique().map(|&agent| (agent, 0, 0)).collect())
@@ -215,7 +304,7 @@ impl CellDigest {
         let payoff = match &mut self.adjusted {
             Some(adjusted) => {
                 adjusted.open[agent] += i64::from(luck);
-                if self.is_mirrored[agent] { payoff * adjusted::FINE } else { adjusted.of_match(payoff, luck) }
+                if self.raw.is_mirrored[agent] { payoff * adjusted::FINE } else { adjusted.of_match(payoff, luck) }
             }
             None => payoff,
         };
@@ -232,16 +321,11 @@ impl CellDigest {
             let own = |(agent, payoffs): (usize, &[(i64, i64); 4])| {
                 let (known, sum) = payoffs[*payoff as usize];
                 let raw = sum * adjusted::FINE;
-                match &adjusted {
-                    Some(adjusted) if !self.is_mirrored[agent] || *payoff == Payoff::Points => {
-                        (known, [raw, adjusted[agent][*payoff as usize]])
-                    }
-                    _ => (known, [raw; 2]),
-                }
+                (known, [raw, adjusted.as_ref().map_or(raw, |adjusted| adjusted[agent][*payoff as usize])])
             };
             sums.insert(deal, open.payoffs.iter().enumerate().map(own).collect());
         }
-        for (agent, payoffs) in self.payoffs.iter_mut().enumerate() {
+        for (agent, payoffs) in self.raw.payoffs.iter_mut().enumerate() {
             for (moments, sums) in payoffs.iter_mut().zip(&mut open.payoffs[agent]) {
                 let (known, sum) = std::mem::take(sums);
                 moments.add(known, sum);
@@ -250,20 +334,20 @@ impl CellDigest {
         for (seat, moments) in self.by_seat.iter_mut().enumerate() {
             moments.add(open.n[self.agents + seat], open.s[self.agents + seat]);
         }
-        self.joint.add(&open.n, &open.s);
+        self.raw.joint.add(&open.n, &open.s);
         if open.matches == self.matches_a_deal {
             self.occupied.copy_from_slice(&open.occupied);
         } else {
             self.partial.add(&open.n, &open.s);
         }
-        for (duel, sums) in self.duels.iter_mut().zip(&mut open.duels) {
-            let &mut (count, halves, luck) = sums;
-            duel.scores.add(count, halves);
+        for (duel, sums) in open.duels.iter_mut().enumerate() {
+            let (count, halves, luck) = std::mem::take(sums);
+            self.raw.duels[duel].add(count, halves);
             // At two seats, the score is the win share, whose luck is measured.
-            if self.adjusted.is_some() && self.seats == 2 {
-                duel.adjusted.add(count, adjusted::without_luck(halves, 2.0 * adjusted::share_of(luck)));
+            if let Some(adjusted) = self.adjusted.as_mut().filter(|_| self.seats == 2) {
+                let score = adjusted::without_luck(halves, 2.0 * adjusted::share_of(luck));
+                adjusted.sums.duels[duel].add(count, score);
             }
-            *sums = (0, 0, 0);
         }
         open.n.fill(0);
         open.s.fill(0);
@@ -275,47 +359,14 @@ impl CellDigest {
         }
     }
 
-    /// An agent's mean payoff; `None` without a match. Exact for an agent that plays only against copies of itself.
-    pub fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
-        let found = self.payoffs[agent][payoff as usize].interval(payoff.scale(self.seats), payoff.support())?;
-        Some(if self.is_fixed(agent, payoff) { exact(found) } else { found })
+    /// The payoffs without the luck of the cards; `None` if the run does not measure it.
+    pub fn adjusted(&self) -> Option<&PayoffSums> {
+        self.adjusted.as_ref().map(|adjusted| &adjusted.sums)
     }
 
-    /// Whether an agent's mean payoff does not depend on the deals, because it plays only against copies of itself.
-    fn is_fixed(&self, agent: usize, payoff: Payoff) -> bool {
-        self.is_mirrored[agent] && payoff != Payoff::Points
-    }
-
-    /// Like [`CellDigest::payoff`], without the luck of the cards; `None` if the run does not measure it.
-    pub fn adjusted_payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
-        if self.is_fixed(agent, payoff) {
-            return self.adjusted.as_ref().and_then(|_| self.payoff(agent, payoff));
-        }
-        self.adjusted.as_ref()?.payoff(agent, payoff)
-    }
-
-    /// Like [`CellDigest::difference`], without the luck of the cards; `None` if the run does not measure it.
-    pub fn adjusted_difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
-        if self.is_fixed(first, self.payoff) && self.is_fixed(second, self.payoff) {
-            return self.adjusted.as_ref().and_then(|_| self.difference(first, second));
-        }
-        self.adjusted.as_ref()?.difference(first, second)
-    }
-
-    /// The mean payoff that tables for people show: without the luck of the cards if the run measures it.
-    pub fn leading_payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
-        self.adjusted_payoff(agent, payoff).or_else(|| self.payoff(agent, payoff))
-    }
-
-    /// The difference that tables for people show: without the luck of the cards if the run measures it.
-    pub fn leading_difference(&self, first: usize, second: usize) -> Option<Interval> {
-        let (found, _) = self.adjusted_difference(first, second).or_else(|| self.difference(first, second))?;
-        Some(found)
-    }
-
-    /// Like [`CellDigest::covariance`], without the luck of the cards; `None` if the run does not measure it.
-    pub fn adjusted_covariance(&self, agents: &[usize]) -> Option<Matrix> {
-        self.adjusted.as_ref()?.covariance(agents)
+    /// The payoffs that tables for people show: without the luck of the cards if the run measures it.
+    pub fn leading(&self) -> &PayoffSums {
+        self.adjusted().unwrap_or(&self.raw)
     }
 
     /// An agent's mean luck in a match, as a share of the win; `None` if the run does not measure it. Its expected value
@@ -351,18 +402,9 @@ impl CellDigest {
         self.by_seat[seat].interval(self.payoff.scale(self.seats), self.payoff.support())
     }
 
-    /// The pairwise scores of two agents; `first` is the agent with the lower number.
-    pub(crate) fn duel(&self, first: usize, second: usize) -> &PairScores {
+    /// The ranks of two agents in their matches; `first` is the agent with the lower number.
+    pub(crate) fn duel(&self, first: usize, second: usize) -> &PairRanks {
         &self.duels[first * self.agents + second]
-    }
-
-    /// The difference of two agents' mean payoffs, paired by deal, and the efficiency of the pairing: the fraction of
-    /// the variance that pairing removes.
-    pub fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
-        let (scale, support) = (self.payoff.scale(self.seats), self.payoff.support_of_difference());
-        let (found, efficiency) = self.joint.difference(first, second, scale, support)?;
-        let is_fixed = self.is_fixed(first, self.payoff) && self.is_fixed(second, self.payoff);
-        Some((if is_fixed { exact(found) } else { found }, efficiency))
     }
 
     /// Keeps the sums of this payoff in each deal from now on. The comparison of runs on the same deals needs them.
@@ -391,11 +433,6 @@ impl CellDigest {
         Some(joint.difference(0, 1, own.payoff.scale(self.seats) * adjusted::FINE as f64, support)?.0)
     }
 
-    /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
-    pub fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
-        covariances(&self.joint, agents, self.payoff.scale(self.seats))
-    }
-
     /// The effects of the seats: least squares of payoff ~ agent + seat over complete deals, with errors clustered by
     /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone), and the analysis of variance that tests whether all
     /// effects are 0. The test applies because effects are means over deals. `None` if the effects of agents and seats are not
@@ -405,7 +442,7 @@ impl CellDigest {
             // The means of focal agents do not count all their seats.
             return None;
         }
-        let complete = self.joint.without(&self.partial);
+        let complete = self.raw.joint.without(&self.partial);
         let present: Vec<usize> = (0..self.agents).filter(|&agent| complete.totals(agent).0 > 0.0).collect();
         let (k, fitted) = (present.len(), self.seats - 1);
         let deals = complete.clusters(*present.first()?, *present.first()?) as f64;

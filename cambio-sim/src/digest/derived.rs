@@ -7,12 +7,12 @@ use cambio_exec::write_whole;
 use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, misfit, pool};
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
 use cambio_stats::sprt::elo_of_score;
-use cambio_stats::{ELO, Interval, Matrix, Support, anytime, equivalence, normal_cdf};
+use cambio_stats::{ELO, Interval, anytime, equivalence, normal_cdf};
 use itertools::Itertools;
 use serde::Serialize;
 
-use super::adjusted::{FINE, is_beyond};
-use super::cell::CellDigest;
+use super::adjusted::is_beyond;
+use super::cell::{CellDigest, PayoffSums};
 use super::tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling, streams};
 use crate::disk::RunError;
@@ -60,8 +60,8 @@ impl Derived {
         for (index, cell) in digest.cells.iter().enumerate() {
             let sums = CellSums { plan, cell, index };
             let (present, agents) = (sums.present(), plan.agents.len());
-            let compared = sums.together(cell.covariance(&present), Contrasts::Pairs, streams::PAIRS);
-            let adjusted = sums.together(cell.adjusted_covariance(&present), Contrasts::Pairs, streams::ADJUSTED_PAIRS);
+            let compared = sums.together(Some(&cell.raw), &present, Contrasts::Pairs, streams::PAIRS);
+            let adjusted = sums.together(cell.adjusted(), &present, Contrasts::Pairs, streams::ADJUSTED_PAIRS);
             // The fit is regularised if an agent has no game.
             let strengths = fit(&cell.rankings, agents, plan.anchor, effects);
             let misfit = misfit(&cell.rankings, agents, effects);
@@ -108,7 +108,7 @@ impl Derived {
             .iter()
             .filter_map(|row| self.sums(plan, row))
             .cartesian_product([Payoff::RankPoints, Payoff::Win]);
-        let mut means = shares.filter_map(|((cell, agent), payoff)| cell.leading_payoff(agent, payoff));
+        let mut means = shares.filter_map(|((cell, agent), payoff)| cell.leading().payoff(agent, payoff));
         means.any(|found| is_beyond(found.mean, found.ends()))
     }
 
@@ -122,10 +122,10 @@ impl Derived {
             let present = sums.present();
             let Some(base) = present.iter().position(|&agent| agent == baseline) else { continue };
             let contrasts = Contrasts::Against(base);
-            let adjusted = sums.together(cell.adjusted_covariance(&present), contrasts, streams::ADJUSTED_BASELINE);
-            let together = adjusted.or_else(|| sums.together(cell.covariance(&present), contrasts, streams::BASELINE));
+            let adjusted = sums.together(cell.adjusted(), &present, contrasts, streams::ADJUSTED_BASELINE);
+            let together = adjusted.or_else(|| sums.together(Some(&cell.raw), &present, contrasts, streams::BASELINE));
             for &agent in present.iter().filter(|&&agent| agent != baseline) {
-                let Some(difference) = cell.leading_difference(agent, baseline) else { continue };
+                let Some((difference, _)) = cell.leading().difference(agent, baseline) else { continue };
                 let ends = together.as_ref().and_then(|together| together.ends(&difference));
                 rows.push(BaselineRow {
                     rules: sums.rules(),
@@ -158,7 +158,7 @@ impl Derived {
             });
             let found: Vec<_> = pairs
                 .filter_map(|(one, other)| {
-                    let difference = cell.leading_difference(one, other)?;
+                    let (difference, _) = cell.leading().difference(one, other)?;
                     Some((one, other, difference, equivalence::p_value(&difference, margin)))
                 })
                 .collect();
@@ -275,11 +275,11 @@ impl CellSums<'_> {
             counts
         };
         let row = |agent: usize| {
-            let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
-            let win = self.cell.payoff(agent, Payoff::Win)?;
-            let margin = self.cell.payoff(agent, Payoff::Margin);
-            let adjusted = |payoff| self.cell.adjusted_payoff(agent, payoff);
-            let points = self.cell.payoff(agent, Payoff::Points)?;
+            let rank_points = self.cell.raw.payoff(agent, Payoff::RankPoints)?;
+            let win = self.cell.raw.payoff(agent, Payoff::Win)?;
+            let margin = self.cell.raw.payoff(agent, Payoff::Margin);
+            let adjusted = |payoff| self.cell.adjusted()?.payoff(agent, payoff);
+            let points = self.cell.raw.payoff(agent, Payoff::Points)?;
             let [rank_points_adjusted, win_adjusted, points_adjusted, margin_adjusted] = Payoff::ALL.map(adjusted);
             let (mean, low, high) = (
                 |found: Option<Interval>| found.map(|found| found.mean),
@@ -373,10 +373,16 @@ impl CellSums<'_> {
         self.present().iter().map(row).collect()
     }
 
-    /// The simultaneous intervals for means with this covariance.
-    fn together(&self, covariance: Option<Matrix>, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
+    /// The simultaneous intervals for the means of these agents.
+    fn together(
+        &self,
+        sums: Option<&PayoffSums>,
+        agents: &[usize],
+        contrasts: Contrasts,
+        stream: u32,
+    ) -> Option<SimultaneousIntervals> {
         let mut rng = resampling(self.plan.seed, stream + self.index as u32);
-        SimultaneousIntervals::new(&covariance?, contrasts, &mut rng)
+        SimultaneousIntervals::new(&sums?.covariance(agents)?, contrasts, &mut rng)
     }
 
     fn pair(
@@ -387,19 +393,19 @@ impl CellSums<'_> {
         strengths: Option<&Strengths>,
         misfit: Option<&Misfit>,
     ) -> Option<PairRow> {
-        let (difference, efficiency) = self.cell.difference(one, other)?;
+        let (difference, efficiency) = self.cell.raw.difference(one, other)?;
         let wide = together.and_then(|together| together.ends(&difference));
         let anytime = difference.ends_at(anytime::factor(difference.clusters));
         let p = difference.p(0.0);
-        let adjusted = self.cell.adjusted_difference(one, other).map(|(adjusted, _)| adjusted);
+        let adjusted = self.cell.adjusted().and_then(|sums| Some(sums.difference(one, other)?.0));
         let wide_adjusted =
             adjusted.as_ref().zip(together_adjusted).and_then(|(adjusted, together)| together.ends(adjusted));
         let anytime_adjusted = adjusted.and_then(|adjusted| adjusted.ends_at(anytime::factor(adjusted.clusters)));
         let p_adjusted = adjusted.and_then(|adjusted| adjusted.p(0.0));
         let errors = difference.error.zip(adjusted.and_then(|adjusted| adjusted.error));
         let duel = self.cell.duel(one, other);
-        let score = duel.scores.interval(2.0, Support::Share);
-        let score_adjusted = duel.adjusted.interval(2.0 * FINE as f64, Support::Share.without_luck());
+        let score = self.cell.raw.score_interval(one, other);
+        let score_adjusted = self.cell.adjusted().and_then(|sums| sums.score_interval(one, other));
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
         // In the Plackett–Luce model, the odds between two agents do not depend on the other agents at the table.
         let odds = |strengths: &Strengths| libm::exp(strengths.strengths[other] - strengths.strengths[one]);
@@ -407,9 +413,10 @@ impl CellSums<'_> {
             strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
         let score_fitted = score_fitted.filter(|_| score.is_some());
         let residual = misfit.and_then(|misfit| misfit.residual(one, other)).map(|residual| residual.interval);
-        let scores = duel.scores.results() as f64;
+        let scores = self.cell.raw.score(one, other);
+        let results = scores.results() as f64;
         let normalized =
-            score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * scores.sqrt()) * 2.0 * ELO);
+            score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * results.sqrt()) * 2.0 * ELO);
         // The sum is 0 for −0, the Elo difference of equals.
         let elo = |end: Option<f64>| end.and_then(elo_of_score).map(|elo| elo + 0.0);
         Some(PairRow {
@@ -441,7 +448,7 @@ impl CellSums<'_> {
             p_simultaneous_adjusted: together_adjusted.zip(p_adjusted).map(|(together, p)| together.p(p)),
             variance_ratio: errors.filter(|errors| errors.1 > 0.0).map(|(raw, adjusted)| (raw / adjusted).powi(2)),
             efficiency,
-            duel_deals: duel.scores.clusters,
+            duel_deals: scores.clusters,
             wins: duel.wins,
             ties: duel.ties,
             losses: duel.losses,

@@ -140,7 +140,7 @@ impl<'r> StoredDuel<'r> {
             }
         }
         sums.end_deal();
-        Ok(sums.leading_difference(self.agents[0], self.agents[1]))
+        Ok(sums.leading().difference(self.agents[0], self.agents[1]).map(|(difference, _)| difference))
     }
 }
 
