@@ -144,8 +144,9 @@ fn sequential_tests(tests: u64, roster: &Roster, executor: &Executor) -> Result<
                 let (agent, other) = (agent.to_owned(), other.to_owned());
                 let options =
                     SprtOptions { agent, other, setting, elo1: 20.0, deals: 20_000, ..SprtOptions::default() };
+                let pair = format!("{} – {}", options.agent, options.other);
                 let answer = options.run(roster, &mut StudyDriver::new(executor, &mut |_| ()))?;
-                eprintln!("{agent} – {other}, luck {name}: {:?} after {} deals", answer.verdict, answer.deals);
+                eprintln!("{pair}, luck {name}: {:?} after {} deals", answer.verdict, answer.deals);
                 deals += answer.deals;
                 verdicts[match answer.verdict {
                     Verdict::First => 0,

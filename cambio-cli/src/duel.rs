@@ -77,7 +77,8 @@ fn with_equal_time(
     seconds: f64,
     roster: &Roster,
 ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-    let table = Experiment { seed: Some(seed_of("equal-time")), ..Experiment::at(rules, args.setting.table.seats(), &[""]) };
+    let table =
+        Experiment { seed: Some(seed_of("equal-time")), ..Experiment::at(rules, args.setting.table.seats(), &[""]) };
     let executor = Executor::new(1)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let measured = |spec: &str, taken: f64| {
         if !args.threads.quiet {

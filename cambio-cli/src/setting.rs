@@ -18,10 +18,6 @@ pub(super) struct ThreadArgs {
     pub(super) quiet: bool,
 }
 
-pub(super) fn seats(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "must be a number from 2 to 8".to_owned())
-}
-
 /// The rules for an experiment file in any folder. The given path is relative to the current folder, but in an experiment it
 /// would be relative to the experiment file.
 pub(super) fn in_any_folder(rules: &str) -> std::io::Result<String> {
