@@ -778,8 +778,8 @@ class Checks:
     def win_chance(self):
         """The win chances of a round are computed in the background; blunders are marked and reached with a click or a key."""
         page = self.page()
-        # The first match of `classic`, which has one round.
-        self.watch(page, 7)
+        # A match of `classic` with blunders.
+        self.watch(page, 11)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.graph svg')")
         page.keyboard.press("ArrowRight")
@@ -1275,7 +1275,7 @@ class ServerChecks(Checks):
         page.wait_for_timeout(300)
         page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
         page = self.page()
-        self.watch(page, 7)
+        self.watch(page, 11)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden", seconds=180)
         page.keyboard.press("b")

@@ -10,7 +10,7 @@ use cambio_view::{Answer, Catalogue, Computation, Desk, DeskWork, Reply};
 use hyper::StatusCode;
 use tokio::sync::{Semaphore, watch};
 
-use crate::app::{HttpError, run_blocking};
+use crate::answer::{HttpError, run_blocking};
 use crate::runs::Runs;
 
 /// The maximum length of the name of a desk in bytes.
@@ -46,7 +46,8 @@ impl TabDesk {
 
     /// Whether the result of a work is still of use.
     fn goes_on(&self, is_review: bool) -> bool {
-        !self.is_closed.load(Ordering::Relaxed) && !(is_review && self.idle_time() > UNWATCHED)
+        let is_unwatched = is_review && self.idle_time() > UNWATCHED;
+        !is_unwatched && !self.is_closed.load(Ordering::Relaxed)
     }
 
     fn close(&self) {
