@@ -671,7 +671,9 @@ class Checks:
         person = Person(page, 9)
         table = person.sit(self.address, "classic", ["greedy", "heuristic"])
         person.play(stop=lambda can: can["hasEnded"])
-        refused = page.evaluate(f"async ([path]) => {TRANSPORT}.ask(path).then(() => 200, (error) => error.status)", [f"api/tables/{table}/replay"])
+        refused = page.evaluate(
+            f"async ([path]) => {TRANSPORT}.ask(path).then(() => 200, (error) => error.status)", [f"api/tables/{table}/replay"]
+        )
         expect(refused in (200, 409), refused)
         other = self.page()
         Person(other, 9).sit(self.address, "classic", ["greedy", "heuristic"])
@@ -698,9 +700,7 @@ class Checks:
             self.is_well(page, f"the table {where}")
             person.play(stop=lambda can: person.decisions > 6)
             self.is_well(page, f"the table after some decisions {where}")
-            for path in (
-                ["watch.html", "runs.html"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []
-            ):
+            for path in ["watch.html", "runs.html"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
                 page.goto(self.address + path)
                 page.wait_for_selector("h1")
                 page.wait_for_timeout(150)
@@ -778,8 +778,8 @@ class Checks:
     def win_chance(self):
         """The win chances of a round are computed in the background; blunders are marked and reached with a click or a key."""
         page = self.page()
-        # The first match of `classic`, which has one round.
-        self.watch(page, 7)
+        # A match of `classic` with blunders.
+        self.watch(page, 11)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.graph svg')")
         page.keyboard.press("ArrowRight")
@@ -1001,7 +1001,9 @@ class Checks:
         page = self.page()
         page.goto(self.address)
         page.wait_for_selector("#deal")
-        page.evaluate("() => { Storage.prototype.set = Storage.prototype.setItem; Storage.prototype.setItem = () => { throw new Error(); }; }")
+        page.evaluate(
+            "() => { Storage.prototype.set = Storage.prototype.setItem; Storage.prototype.setItem = () => { throw new Error(); }; }"
+        )
         page.click("#deal")
         page.wait_for_selector(".trouble:not([hidden])")
         page.evaluate("() => { Storage.prototype.setItem = Storage.prototype.set; }")
@@ -1275,7 +1277,7 @@ class ServerChecks(Checks):
         page.wait_for_timeout(300)
         page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
         page = self.page()
-        self.watch(page, 7)
+        self.watch(page, 11)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden", seconds=180)
         page.keyboard.press("b")

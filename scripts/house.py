@@ -105,6 +105,8 @@ def main():
                 flaws.append(f"{file.relative_to(ROOT)}: {lines} lines, expected at most {MOST_LINES}")
         if source.parent.name not in ("cambio-cli", "cambio-py"):
             count, missing = examples(source)
+            if not count:
+                continue
             share = 100 - 100 * len(missing) // count
             print(f"{source.parent.name:14}{share:3} % of {count} functions have an example")
             if share < LEAST_SHOWN:

@@ -105,6 +105,7 @@ else if (asked.has("published")) show(publishedMatch(asked.get("published"), ask
 else if (asked.has("run")) show(ask(`api/runs/replay?${asked}`));
 else {
   const record = await linkedMatch().catch((error) => begin(error.message));
-  if (record) show(ask("api/replay", record));
+  // With the text that the tab keeps, because analyses are kept with it.
+  if (record) show(ask("api/replay", record).then((answer) => ({ ...answer, record })));
   else if (record === null) begin();
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cambio_agents::Roster;
-use cambio_view::{Answer, Catalogue};
+use cambio_view::Catalogue;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, header};
 
+use crate::answer::{HttpError, HttpResponse, answered, run_blocking, with_type};
 use crate::assets;
 use crate::desks::Desks;
 use crate::request_guard::{HEADERS, POLICY, RequestGuard, STORED_POLICY};
@@ -42,34 +43,6 @@ impl Settings {
         let (runs, patience) = (PathBuf::from("runs"), Duration::from_secs(10));
         Settings { roster, allowed: Vec::new(), runs, desks: 64, patience }
     }
-}
-
-/// An error response: a status and a sentence.
-#[derive(Debug)]
-pub(crate) struct HttpError(pub(crate) StatusCode, pub(crate) String);
-
-/// The response to a request.
-pub(crate) type HttpResponse = Response<Full<Bytes>>;
-
-impl From<HttpError> for HttpResponse {
-    fn from(HttpError(status, sentence): HttpError) -> HttpResponse {
-        let sentence = cambio_core::text::excerpt(&sentence).up_to(2000).to_string();
-        let body = serde_json::json!({ "error": sentence }).to_string();
-        answered(Answer { status: status.as_u16(), body })
-    }
-}
-
-/// An answer of a desk as a response.
-fn answered(Answer { status, body }: Answer) -> HttpResponse {
-    let mut response = with_type("application/json", body);
-    *response.status_mut() = StatusCode::from_u16(status).expect("a status code of HTTP");
-    response
-}
-
-fn with_type(kind: &'static str, body: impl Into<Bytes>) -> HttpResponse {
-    let mut response = Response::new(Full::new(body.into()));
-    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
-    response
 }
 
 /// Maps requests to responses, and owns the desks. Clones share them.
@@ -176,10 +149,4 @@ where
     })?;
     let text = String::from_utf8(bytes.to_bytes().into());
     text.map(Some).map_err(|error| HttpError(StatusCode::BAD_REQUEST, format!("the body is not UTF-8: {error}")))
-}
-
-/// Runs work that blocks, such as reading files, on a thread for such work.
-pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HttpError> {
-    let bug = |_| HttpError(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in cambio".to_owned());
-    tokio::task::spawn_blocking(work).await.map_err(bug)
 }

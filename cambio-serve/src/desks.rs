@@ -10,7 +10,7 @@ use cambio_view::{Answer, Catalogue, Computation, Desk, DeskWork, Reply};
 use hyper::StatusCode;
 use tokio::sync::{Semaphore, watch};
 
-use crate::app::{HttpError, run_blocking};
+use crate::answer::{HttpError, run_blocking};
 use crate::runs::Runs;
 
 /// The maximum length of the name of a desk in bytes.
@@ -46,7 +46,14 @@ impl TabDesk {
 
     /// Whether the result of a work is still of use.
     fn goes_on(&self, is_review: bool) -> bool {
-        !self.is_closed.load(Ordering::Relaxed) && !(is_review && self.idle_time() > UNWATCHED)
+        let is_unwatched = is_review && self.idle_time() > UNWATCHED;
+        !is_unwatched && !self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// The work that can begin now.
+    fn work(&self) -> Vec<DeskWork> {
+        let mut desk = locked(&self.desk);
+        std::iter::from_fn(|| desk.work()).collect()
     }
 
     fn close(&self) {
@@ -126,11 +133,15 @@ impl Desks {
             let mut changed = tab.changed.subscribe();
             let (own, asked) = (Arc::clone(&tab), Arc::clone(&request));
             // On a blocking thread, because agents start when a table opens.
-            let reply = run_blocking(move || locked(&own.desk).request(&asked.0, asked.1.as_deref())).await?;
+            let answered = run_blocking(move || {
+                let reply = locked(&own.desk).request(&asked.0, asked.1.as_deref());
+                (reply, own.work())
+            });
+            let (reply, work) = answered.await?;
             if request.1.is_some() {
                 tab.changed.send_replace(());
             }
-            self.work(&tab);
+            self.begin(&tab, work);
             match reply {
                 Reply::Now(answer) => return Ok(answer),
                 Reply::Later(computation) => return self.compute(&tab, computation).await,
@@ -161,22 +172,23 @@ impl Desks {
         .await
     }
 
-    /// Begins all work of a desk in the background.
-    fn work(self: &Arc<Desks>, tab: &Arc<TabDesk>) {
-        while let Some(DeskWork { is_review, task }) = locked(&tab.desk).work() {
+    /// Does work of a desk in the background, and then the work that follows from it.
+    fn begin(self: &Arc<Desks>, tab: &Arc<TabDesk>, work: Vec<DeskWork>) {
+        for DeskWork { is_review, task } in work {
             let (desks, tab) = (Arc::clone(self), Arc::clone(tab));
             let slots = Arc::clone(if is_review { &self.reviews } else { &self.agents });
             tokio::spawn(async move {
                 let slot = slots.acquire_owned().await.expect("the semaphore is never closed");
                 let own = Arc::clone(&tab);
-                // The desk itself reports panics.
-                let _ = run_blocking(move || {
-                    let _slot = slot;
+                let next = run_blocking(move || {
                     task.run(&|| own.goes_on(is_review));
-                })
-                .await;
+                    drop(slot);
+                    own.work()
+                });
+                // The desk itself reports panics.
+                let next = next.await.unwrap_or_default();
                 tab.changed.send_replace(());
-                desks.work(&tab);
+                desks.begin(&tab, next);
             });
         }
     }

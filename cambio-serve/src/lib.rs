@@ -9,7 +9,7 @@
 //!
 //! # Hidden information
 //! A page receives the steps of a [`Session`](cambio_view::Session), which contain only observations, sightings and public information.
-//! Only the part of an answer that the page keeps, to open its table again, contains the seed. `tests/hidden.rs` replays matches from
+//! Only the part of an answer that the page keeps, to open its table again, contains the seed. `cambio-view/tests/hidden.rs` replays matches from
 //! decks that differ only in cards that the seat has not seen, and compares every other byte. A match can be replayed only when it is
 //! over.
 //!
@@ -18,6 +18,7 @@
 //! requests, the numbers of connections and desks, and all times are limited. Specs that start programs or read files
 //! are rejected unless the settings allow them.
 
+mod answer;
 mod app;
 mod assets;
 mod desks;

@@ -2,7 +2,7 @@
 
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
-use crate::app::HttpError;
+use crate::answer::HttpError;
 
 /// Checks requests before they are handled.
 #[derive(Debug)]

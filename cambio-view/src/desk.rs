@@ -59,7 +59,9 @@ pub enum Reply {
 }
 
 /// A computation, which any thread may run.
-pub struct Computation<T>(Box<dyn FnOnce(&dyn Fn() -> bool) -> T + Send>);
+pub struct Computation<T>(Compute<T>);
+
+type Compute<T> = Box<dyn FnOnce(&dyn Fn() -> bool) -> T + Send>;
 
 impl<T> Computation<T> {
     fn new(compute: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static) -> Computation<T> {
@@ -216,10 +218,12 @@ fn network_of(record: &Record) -> Option<Network> {
     Network::shipped(&rules, usize::try_from(record.fields.get("seats")?.as_u64()?).ok()?)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a route ends with it")]
 fn now(body: String) -> Result<Reply> {
     Ok(Reply::Now(Answer { status: 200, body }))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a route ends with it")]
 fn later(compute: impl FnOnce(&dyn Fn() -> bool) -> Result<String> + Send + 'static) -> Result<Reply> {
     Ok(Reply::Later(Computation::new(|goes_on| compute(goes_on).into())))
 }

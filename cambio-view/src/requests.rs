@@ -91,12 +91,12 @@ impl TableRequest {
     /// If a field is not valid, pages may not use one of the agents, or the saved decisions are not possible at this table.
     pub fn open(&self, catalogue: &Catalogue, saved: Option<&SavedSession>) -> Result<Session, RequestError> {
         let (config, position) = self.start(catalogue)?;
-        let saved = saved.or(position.as_ref());
-        let fresh = (saved.is_none() || catalogue.loads_networks()).then(|| Session::new(config.clone()));
-        Ok(match saved {
-            Some(saved) => Session::resume(config, saved)?,
-            None => fresh.expect("a table without decisions is fresh"),
-        })
+        let Some(saved) = saved.or(position.as_ref()) else { return Ok(Session::new(config)) };
+        if catalogue.loads_networks() {
+            // The agents request the networks that they need.
+            drop(Session::new(config.clone()));
+        }
+        Ok(Session::resume(config, saved)?)
     }
 
     /// The configuration of the session, and the decisions before the person takes over.
