@@ -539,4 +539,3 @@ class _Study:
         report: Callable[[str], object] | None,
         out: PathLike[str] | None,
     ) -> str: ...
-
