@@ -298,8 +298,7 @@ def tune(run):
         ("sweep", f"{greedy} 0..9:3 --deals 40 --validate 40"),
         ("field", f"{greedy} 2..6:2 --deals 30 --validate 0 --field random(pass=0.9) --payoff points --rules original"),
         ("self", f"{greedy} 3..6 --deals 30 --validate 20 --field self --seats 3 --rounds --rules faessler"),
-        ("race", f"{greedy} 0..12:3 --method race --indifference 0.05 --first 20 --validate 30 --payoff margin"),
-        ("halving", f"{greedy} 0..15:3 --method halving --deals 300 --validate 30 --payoff win"),
+        ("race", f"{greedy} 0..15:3 --method race --deals 300 --validate 30 --payoff win"),
         (
             "cma",
             "tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 10 "

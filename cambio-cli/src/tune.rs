@@ -157,6 +157,8 @@ pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
         "* best; = not distinguishable from the best; 95 % band: half the width or the ends of\n\
          a simultaneous band for all values; best: share of bootstrap resamples in which the\n\
          value is best\n"
+    } else if points.iter().any(|point| point.among_best.is_some()) {
+        "* best; = not distinguishable from the best on their common deals\n"
     } else {
         "* best\n"
     };

@@ -489,6 +489,50 @@ fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+#[test]
+#[cfg(unix)]
+fn an_interrupted_study_continues_in_its_folder() {
+    let folder = folder("studies");
+    for words in [
+        "sprt greedy greedy(call_at=6) --elo0 0 --elo1 0.01 --deals 2500",
+        "tune --agent greedy(call_at=?) --range 0..7 --deals 400 --validate 50",
+        "tune --agent greedy(call_at=?) --range 0..7 --method race --deals 4000 --validate 50",
+        "advantage greedy --over sharp --deals 200 --playouts 50",
+    ] {
+        let words = format!("{words} --quiet --threads 1");
+        let child = command(&folder, &format!("{words} --out out")).spawn().unwrap();
+        let scores = folder.join("out/deals.jsonl");
+        while fs::metadata(&scores).map_or(0, |found| found.len()) == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // The folder is claimed.
+        let other = cambio(&folder, &format!("{words} --out out"));
+        assert!(said(&other).contains("out is being written by another process"), "{words}: {}", said(&other));
+        interrupt(&child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{words}: {}", said(&output));
+        assert!(said(&output).contains("the result is undecided"), "{words}: {}", said(&output));
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(printed.contains("undecided"), "{words}: {printed}");
+        // Other options are another study.
+        let other = cambio(&folder, &format!("{words} --seed 1 --out out"));
+        assert!(said(&other).contains("another study"), "{words}: {}", said(&other));
+
+        let continued = cambio(&folder, &format!("{words} --out out"));
+        let whole = cambio(&folder, &format!("{words} --out whole"));
+        assert!(continued.status.success() && continued.stdout == whole.stdout, "{words}: {}", said(&continued));
+        for entry in fs::read_dir(folder.join("whole")).unwrap() {
+            let name = entry.unwrap().file_name();
+            let read = |out: &str| fs::read(folder.join(out).join(&name)).unwrap();
+            assert!(read("out") == read("whole"), "{words}: {name:?}");
+        }
+        assert!(!scores.exists() && said(&cambio(&folder, &format!("{words} --out out"))).contains("already exists"));
+        fs::remove_dir_all(folder.join("out")).unwrap();
+        fs::remove_dir_all(folder.join("whole")).unwrap();
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 /// Stops and continues a process until it ends. Its system calls are interrupted, and its clocks go on while it is stopped.
 #[cfg(unix)]
 fn stormed(mut child: std::process::Child) -> (Output, u32) {

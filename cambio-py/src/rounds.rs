@@ -8,7 +8,9 @@ use std::time::Duration;
 use cambio_report::tuning_files;
 use cambio_sim::sprt::SprtOptions;
 use cambio_sim::tune::{ResponsePoint, TuneOptions, Tuned};
-use cambio_sim::{AdvantageOptions, Executor, PlayError, RemotePlayer, StudyDriver, StudyError, StudyStep, read_options};
+use cambio_sim::{
+    AdvantageOptions, Executor, PlayError, RemotePlayer, StudyDriver, StudyError, StudyStep, read_options,
+};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import pickle
 import sys
 from collections.abc import Callable, Iterator
@@ -118,8 +119,8 @@ def test_other_calls_release_their_memory(tmp_path: Path) -> None:
         def decide(self, seen: cambio.Observation) -> cambio.Action:
             return seen.legal_actions()[0]
 
-    table: Any = ["mine(call_at=2)", "greedy"], ("mini-m0", 2, False, "x", "off"), (0.0, 9.0), False, (0.1, 0.1), 9
-    test = cambio._cambio._Sprt(*table, [("mine", Mine)])
+    options = {"agent": "mine(call_at=2)", "other": "greedy", "rules": "mini-m0", "seed": "x", "luck": "off", "deals": 9}
+    test = cambio._cambio._Study("sprt", json.dumps(options), [("mine", Mine)])
 
     def stepped() -> None:
         chance.copy().play_chance(chance.outcomes()[0][0])
@@ -141,6 +142,6 @@ def test_other_calls_release_their_memory(tmp_path: Path) -> None:
         lambda: cambio.VectorGame(2, "mini-m0", finals=True),
         lambda: cambio.Game(seed=1).observe().network_inputs(),
         lambda: cambio.parse_decision("draw", cambio.Game(seed=1).observe()),
-        lambda: test.scores(0, 2),
+        lambda: test.scores("", 0, 2),
     ):
         assert growth(call) <= SPARE, call

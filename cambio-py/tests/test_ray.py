@@ -178,8 +178,7 @@ def test_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"method": "race", "first": 20, "deals": 1000, "indifference": 0.2, "validate": 30},
-        {"method": "halving", "deals": 400, "validate": 0},
+        {"method": "race", "deals": 400, "validate": 30},
         {"method": "sweep", "deals": 24, "field": "self", "validate": 0},
     ],
     ids=lambda options: str(options["method"]),
@@ -187,7 +186,7 @@ def test_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
 def test_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, options: dict[str, Any]) -> None:
     found = cambio.ray.tune("greedy(call_at=?)", "0..9:3", rounds=True, seed=5, out=tmp_path / "many", **options)
     assert [point["value"] for point in found.curve][:4] == ["0", "3", "6", "9"]
-    with pytest.raises(cambio.RunError, match="`out` must not exist"):
+    with pytest.raises(cambio.RunError, match="already exists"):
         cambio.ray.tune("greedy(call_at=?)", "0..9:3", out=tmp_path / "many")
     command = os.environ.get("CAMBIO_BIN")
     if command:
@@ -204,7 +203,7 @@ def test_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, op
 def test_invalid_tuning_is_refused_in_one_sentence(cluster: object) -> None:
     with pytest.raises(cambio.CambioError, match="`greedy` must have one `.` per range"):
         cambio.ray.tune("greedy", "0..3")
-    with pytest.raises(cambio.CambioError, match="`method` must be sweep, race, halving or cma, found `guess`"):
+    with pytest.raises(cambio.CambioError, match="`method` must be sweep, race or cma, found `guess`"):
         cambio.ray.tune("greedy(call_at=?)", "0..3", method="guess")
     with pytest.raises(cambio.AgentFault, match="KeyError: 'no idea'"):
         cambio.ray.tune("greedy(call_at=?)", "0..3", field="raises", deals=4, agents={"raises": Raises})

@@ -244,9 +244,6 @@ def test_only_the_parallel_environment_is_parallelizable() -> None:
                 "rounds",
                 "mixture",
                 "generations",
-                "indifference",
-                "alpha",
-                "first",
                 "validate",
                 "luck",
             ),
@@ -261,7 +258,7 @@ def test_only_the_parallel_environment_is_parallelizable() -> None:
     ],
 )
 def test_options_of_functions_are_checked(call: Callable[..., Any], names: tuple[str, ...]) -> None:
-    flags, numbers = {"rows", "rounds", "normalized", "mixture", "rules"}, {"elo0", "elo1", "indifference", "alpha", "beta"}
+    flags, numbers = {"rows", "rounds", "normalized", "mixture", "rules"}, {"elo0", "elo1", "alpha", "beta"}
     for name in names:
         texts: list[Any] = [] if "seed" in name else ["3"]
         wrong: list[Any] = [1, "yes", None] if name in flags else [math.nan, math.inf, True, "1", None]

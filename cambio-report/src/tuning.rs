@@ -200,10 +200,11 @@ impl<'a> Tuning<'a> {
             .collect();
         let field: Vec<&str> = found.field.iter().map(String::as_str).collect();
         let unit = self.unit();
+        let how = if best.best_share.is_some() { "Hsu" } else { "paired differences" };
         let end = match (best.among_best, level.len()) {
             (None, _) => ".".to_owned(),
-            (Some(_), 0) => ", and every other value is significantly worse (Hsu, 95 %).".to_owned(),
-            (Some(_), _) => format!("; not distinguishable from it (Hsu, 95 %): {}.", level.join(", ")),
+            (Some(_), 0) => format!(", and every other value is significantly worse ({how}, 95 %)."),
+            (Some(_), _) => format!("; not distinguishable from it ({how}, 95 %): {}.", level.join(", ")),
         };
         let first = format!(
             "{} has the best mean, {} {unit}, of {} {} against {}{}{end}",

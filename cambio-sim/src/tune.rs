@@ -167,7 +167,7 @@ impl Candidates {
             let is_mirror = self.is_mirror(index);
             let CandidateEstimate { interval, band, among_best, best_share } = estimate;
             let interval = if is_mirror { Interval::exact(interval.mean, interval.clusters) } else { interval };
-            let band = if is_mirror { among_best.map(|_| (interval.mean, interval.mean)) } else { band };
+            let band = if is_mirror { best_share.map(|_| (interval.mean, interval.mean)) } else { band };
             ResponsePoint {
                 field: field.to_owned(),
                 agent: labels[index].clone(),
@@ -224,7 +224,8 @@ pub struct ResponsePoint {
     pub low_simultaneous: Option<f64>,
     /// Upper end of the simultaneous band.
     pub high_simultaneous: Option<f64>,
-    /// Whether the value is not distinguishable from the best (Hsu); empty if the values do not have the same deals.
+    /// Whether the value is not distinguishable from the best: by Hsu's comparison, or, if the values do not have the same deals, by
+    /// paired differences with Bonferroni's correction; empty for a single value.
     pub among_best: Option<bool>,
     /// The fraction of the bootstrap resamples of the deals in which this value is the best.
     #[schemars(extend("unit" = "share"))]

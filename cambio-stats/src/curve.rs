@@ -2,6 +2,7 @@
 
 use rand::Rng;
 
+use crate::distributions::t_quantile;
 use crate::interval::{Interval, LEVEL, PowerSums, Support};
 use crate::matrix::Matrix;
 use crate::resampling::ResampleRng as _;
@@ -14,10 +15,12 @@ pub struct CandidateEstimate {
     pub interval: Interval,
     /// The ends of the simultaneous band over all candidates; `None` if the candidates have different clusters.
     pub band: Option<(f64, f64)>,
-    /// Whether the candidate is not distinguishable from the best (Hsu); `None` in the same case as `band`.
+    /// Whether the candidate is not distinguishable from the best: by Hsu's comparison, or, if the candidates have different
+    /// clusters, by the paired difference to the best on their common clusters, with Bonferroni's correction. `None` for a single
+    /// candidate, and with fewer than two clusters.
     pub among_best: Option<bool>,
     /// The share of bootstrap resamples of the clusters in which the candidate is the best; k candidates with the best mean
-    /// count 1 / k each.
+    /// count 1 / k each; `None` in the same case as `band`.
     pub best_share: Option<f64>,
 }
 
@@ -45,7 +48,11 @@ pub fn estimates(scores: &[Vec<f64>], results: f64, support: Support, rng: &mut 
     let freedom = clusters as f64 - 1.0;
     let together = is_common.then(|| SimultaneousIntervals::new(&covariance, Contrasts::Single, rng)).flatten();
     let means: Vec<f64> = scores.iter().map(|scores| scores.iter().sum::<f64>() / scores.len() as f64).collect();
-    let best = is_common.then(|| best_set(&means, &covariance, freedom, LEVEL, rng));
+    let best = if is_common {
+        Some(best_set(&means, &covariance, freedom, LEVEL, rng))
+    } else {
+        (clusters > 1 && scores.len() > 1).then(|| level_with_leader(scores, &means))
+    };
     let shares = is_common.then(|| best_shares(scores, clusters, rng));
     let estimate = |index: usize| {
         let own = &scores[index];
@@ -69,6 +76,23 @@ pub fn estimates(scores: &[Vec<f64>], results: f64, support: Support, rng: &mut 
         }
     };
     (0..scores.len()).map(estimate).collect()
+}
+
+/// For each candidate, whether it is not distinguishable from the leader, which is the best of the candidates with the most clusters.
+/// Each comparison is one-sided and uses the common clusters of the two.
+fn level_with_leader(scores: &[Vec<f64>], means: &[f64]) -> Vec<bool> {
+    let most = scores.iter().map(Vec::len).max().unwrap_or(0);
+    let longest = (0..scores.len()).filter(|&index| scores[index].len() == most);
+    let leader = longest.max_by(|&one, &other| means[one].total_cmp(&means[other]).then(other.cmp(&one))).unwrap_or(0);
+    let probability = 1.0 - (1.0 - LEVEL) / (scores.len() as f64 - 1.0);
+    let is_level = |own: &Vec<f64>| {
+        let behind: Vec<f64> = scores[leader].iter().zip(own).map(|(leader, own)| leader - own).collect();
+        let count = behind.len() as f64;
+        let mean = behind.iter().sum::<f64>() / count;
+        let squares: f64 = behind.iter().map(|difference| (difference - mean).powi(2)).sum();
+        mean <= t_quantile(probability, count - 1.0) * (squares / (count - 1.0) / count).sqrt()
+    };
+    scores.iter().map(is_level).collect()
 }
 
 /// The covariance of the candidates' means over the first `clusters` clusters, which all candidates have.

@@ -533,58 +533,15 @@ class RunFolder:
     def finish(self, fault: Record | None = None) -> dict[str, Any]: ...
 
 @final
-class _Sprt:
-    def __new__(
-        cls,
-        agents: list[str],
-        table: tuple[str, int, bool, str, str],
-        elo: tuple[float, float],
-        normalized: bool,
-        errors: tuple[float, float],
-        most_deals: int,
-        bots: _Bots,
-    ) -> Self: ...
-    def scores(self, first: int, behind: int) -> list[tuple[int, int | None]]: ...
-    def ask(self, threads: int, report: Callable[[str], object] | None) -> dict[str, Any]: ...
-    def answer(self, scores: list[tuple[int, int | None]]) -> dict[str, Any]: ...
-
-@final
-class _Tune:
-    def __new__(
-        cls,
-        agent: str,
-        ranges: list[str],
-        field: list[str] | None,
-        table: tuple[str, int, bool, str, str],
-        payoff: str,
-        mixture: bool,
-        method: tuple[str, int, int, float, float, int],
-        validate: int,
-        incumbent: str | None,
-        command: str,
-        bots: _Bots,
-    ) -> Self: ...
-    def scores(self, specs: list[str], field: list[str], which: list[int], first: int, behind: int) -> list[list[float]]: ...
+class _Study:
+    def __new__(cls, study: str, options: str, bots: _Bots) -> Self: ...
+    @staticmethod
+    def defaults(study: str) -> str: ...
+    def scores(self, request: str, first: int, behind: int) -> str: ...
     def run(
         self,
-        play: Callable[[list[str], list[str], list[int], int, int], list[list[float]]],
-        report: Callable[[str], None],
+        threads: int,
+        play: Callable[[str, int, int], list[str]] | None,
+        report: Callable[[str], object] | None,
         out: PathLike[str] | None,
-    ) -> tuple[str, str, list[str]]: ...
-    def tune(
-        self, threads: int, report: Callable[[str], object] | None, out: PathLike[str] | None
-    ) -> tuple[str, str, list[str]]: ...
-
-def _whole(value: SupportsIndex, name: str, least: int = 0, most: int = ...) -> int: ...
-def _advantage(
-    agent: str,
-    over: str,
-    rules: Rules,
-    seats: SupportsIndex,
-    deals: SupportsIndex,
-    playouts: SupportsIndex,
-    seed: SupportsIndex | str,
-    threads: int,
-    bots: _Bots,
-    report: Callable[[str], object] | None,
-) -> dict[str, Any]: ...
+    ) -> str: ...

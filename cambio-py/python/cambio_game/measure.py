@@ -7,14 +7,17 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict
 
 from . import _cambio
-from ._cambio import Rules, RunError
+from ._cambio import Rules
 from ._checks import flag, number, one_of, whole
 from .run import AnyAgent, factories, named, rules_name, seed_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["AdvantageResult", "DecisionKind", "SprtResult", "TuneResult", "advantage", "sprt", "tune"]
 
@@ -25,7 +28,7 @@ Progress: TypeAlias = Callable[[str], object]
 Interval: TypeAlias = tuple[float, float | None]
 Verdict: TypeAlias = Literal["first", "second", "undecided"]
 Payoff: TypeAlias = Literal["rank_points", "win", "points", "margin"]
-Method: TypeAlias = Literal["sweep", "race", "halving", "cma"]
+Method: TypeAlias = Literal["sweep", "race", "cma"]
 Luck: TypeAlias = Literal["auto", "on", "off"]
 
 
@@ -49,6 +52,22 @@ class SprtResult:
     score: float | None
     estimate: tuple[float, float, float] | None
 
+    @staticmethod
+    def of(found: Mapping[str, Any]) -> SprtResult:
+        """Reads the object of `cambio sprt --format json`."""
+        low, high = found["bounds"]
+        adjusted = found["score_adjusted"]
+        estimate = (found["estimate"], found["estimate_low"], found["estimate_high"])
+        return SprtResult(
+            found["verdict"],
+            found["deals"],
+            found["matches"],
+            found["log_likelihood_ratio"],
+            (low, high),
+            found["score"] if adjusted is None else adjusted,
+            None if estimate[0] is None else estimate,
+        )
+
 
 @dataclass(frozen=True)
 class TuneResult:
@@ -64,12 +83,11 @@ class TuneResult:
     result: dict[str, Any]
 
     @staticmethod
-    def of(points: str, result: str, doubts: Sequence[str], stacklevel: int = 3) -> TuneResult:
-        """Reads the texts of the compiled module, and shows its warnings."""
-        for doubt in doubts:
+    def of(found: Mapping[str, Any], stacklevel: int = 3) -> TuneResult:
+        """Reads the result of the compiled module, and shows its warnings."""
+        for doubt in found["warnings"]:
             warnings.warn(doubt, stacklevel=stacklevel)
-        found = json.loads(result)
-        return TuneResult(found.get("best_value"), json.loads(points), found)
+        return TuneResult(found["result"].get("best_value"), found["points"], found["result"])
 
 
 @dataclass(frozen=True)
@@ -103,30 +121,108 @@ class AdvantageResult:
     kinds: tuple[DecisionKind, ...]
 
 
-def _table(rules: Rules | str, folder: str, seats: SupportsIndex, rounds: bool, seed: SupportsIndex | str, luck: Luck) -> Any:
-    """The table of a test, as the compiled module takes it."""
-    one_of("luck", luck, ("auto", "on", "off"))
-    return rules_name(rules, Path(folder)), whole("seats", seats, 2, 8), flag("rounds", rounds), seed_text(seed), luck
+class TableOptions(TypedDict, total=False):
+    """The table of a study, and the seed of its deals; by default "classic" at 2 seats, and the name of the function."""
+
+    rules: Rules | str
+    seats: SupportsIndex
+    seed: SupportsIndex | str
+
+
+class SettingOptions(TableOptions, total=False):
+    """The table of a study, and how a deal is played at it."""
+
+    rounds: bool
+    luck: Luck
+
+
+class SprtOptions(SettingOptions, total=False):
+    """The options of `cambio sprt`."""
+
+    elo0: float
+    elo1: float
+    normalized: bool
+    alpha: float
+    beta: float
+    deals: SupportsIndex
+
+
+class TuneOptions(SettingOptions, total=False):
+    """The options of `cambio tune`."""
+
+    mixture: bool
+    payoff: Payoff
+    method: Method
+    deals: SupportsIndex
+    generations: SupportsIndex
+    validate: SupportsIndex
+    incumbent: str
+
+
+class AdvantageOptions(TableOptions, total=False):
+    """The options of `cambio advantage`."""
+
+    deals: SupportsIndex
+    playouts: SupportsIndex
+
+
+#: The options whose value is one of a few words.
+WORDS: dict[str, tuple[str, ...]] = {
+    "luck": ("auto", "on", "off"),
+    "payoff": ("rank_points", "win", "points", "margin"),
+    "method": ("sweep", "race", "cma"),
+}
+
+
+def study_options(study: str, options: Mapping[str, Any], folder: Path) -> str:
+    """The options of a study as JSON. Rules that are not a preset are written to `folder`. Raises `TypeError` for unknown options."""
+    defaults: dict[str, Any] = json.loads(_cambio._Study.defaults(study))
+    checked: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in defaults:
+            raise TypeError(f"{study}() has no option `{name}`; its options are {', '.join(defaults)}")
+        if name == "rules":
+            checked[name] = rules_name(value, folder)
+        elif name == "seed":
+            checked[name] = seed_text(value)
+        elif name in WORDS:
+            checked[name] = one_of(name, value, WORDS[name])
+        elif name == "seats":
+            checked[name] = whole(name, value, 2, 8)
+        elif isinstance(defaults[name], bool):
+            checked[name] = flag(name, value)
+        elif isinstance(defaults[name], int):
+            checked[name] = whole(name, value)
+        elif isinstance(defaults[name], float):
+            checked[name] = number(name, value)
+        else:
+            checked[name] = value
+    return json.dumps(checked)
+
+
+def _run(
+    study: str,
+    options: Mapping[str, Any],
+    bots: Mapping[str, Any],
+    threads: SupportsIndex,
+    progress: Progress | None,
+    out: str | PathLike[str] | None = None,
+) -> dict[str, Any]:
+    """Runs a study on this machine. Returns its result."""
+    with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
+        task = _cambio._Study(study, study_options(study, options, Path(folder)), list(bots.items()))
+        found: dict[str, Any] = json.loads(task.run(whole("threads", threads), None, progress, None if out is None else Path(out)))
+    return found
 
 
 def sprt(
     agent: AnyAgent,
     other: AnyAgent,
     *,
-    rules: Rules | str = "classic",
-    seats: SupportsIndex = 2,
-    rounds: bool = False,
-    seed: SupportsIndex | str = "sprt",
-    elo0: float = 0.0,
-    elo1: float = 10.0,
-    normalized: bool = False,
-    alpha: float = 0.05,
-    beta: float = 0.05,
-    deals: SupportsIndex = 100_000,
-    luck: Luck = "auto",
     names: Sequence[str] | None = None,
     threads: SupportsIndex = 0,
     progress: Progress | None = None,
+    **options: Unpack[SprtOptions],
 ) -> SprtResult:
     """Runs a sequential test: is an agent better than another by `elo0` (H0) or by `elo1` (H1)? It plays until one is accepted.
 
@@ -140,15 +236,8 @@ def sprt(
     `progress` receives messages. Ctrl-C stops the test. Raises `CambioError` for invalid arguments, and `AgentFault` if an agent
     fails. `cambio_game.ray.sprt` runs the same test on many machines.
     """
-    specs, bots = named([agent, other], names)
-    elo, errors = (number("elo0", elo0), number("elo1", elo1)), (number("alpha", alpha), number("beta", beta))
-    with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        table = _table(rules, folder, seats, rounds, seed, luck)
-        made: Any = _cambio._Sprt
-        test: _cambio._Sprt = made(
-            specs, table, elo, flag("normalized", normalized), errors, whole("deals", deals), list(bots.items())
-        )
-        return SprtResult(**test.ask(whole("threads", threads), progress))
+    (one, two), bots = named([agent, other], names)
+    return SprtResult.of(_run("sprt", {"agent": one, "other": two, **options}, bots, threads, progress))
 
 
 def tune(
@@ -156,25 +245,11 @@ def tune(
     ranges: str | Sequence[str],
     *,
     field: AnyAgent | Sequence[AnyAgent] | None = None,
-    mixture: bool = False,
-    rules: Rules | str = "classic",
-    seats: SupportsIndex = 2,
-    rounds: bool = False,
-    seed: SupportsIndex | str = "tune",
-    payoff: Payoff = "rank_points",
-    luck: Luck = "auto",
-    method: Method = "sweep",
-    deals: SupportsIndex = 1000,
-    generations: SupportsIndex = 30,
-    indifference: float = 0.01,
-    alpha: float = 0.05,
-    first: SupportsIndex = 100,
-    validate: SupportsIndex = 1000,
-    incumbent: str | None = None,
     agents: Mapping[str, AnyAgent] | None = None,
     out: str | PathLike[str] | None = None,
     threads: SupportsIndex = 0,
     progress: Progress | None = None,
+    **options: Unpack[TuneOptions],
 ) -> TuneResult:
     """Finds the best value of an agent's parameter.
 
@@ -185,57 +260,32 @@ def tune(
         >>> cambio.tune("greedy(call_at=?)", "3..9", deals=200, validate=0).best
         '5'
 
-    `method` is "sweep" (`deals` deals for each value), "race" (drops values that are behind; `indifference`, `alpha`, `first`), "halving"
-    (`deals` deal blocks in all) or "cma" (`deals` deals in each of at most `generations` generations). The winner and the `incumbent`, by default
-    the agent with its default values, then play `validate` fresh deals. The folder `out` gets the files of `cambio tune --out`. `agents` are
+    `method` is "sweep" (`deals` deals for each value), "race" (drops the worse half of the values again and again; `deals` deal
+    blocks in all) or "cma" (`deals` deals in each of at most `generations` generations). The winner and the `incumbent`, by default
+    the agent with its default values, then play `validate` fresh deals. The folder `out` keeps the scores and gets the files of `cambio tune --out`; the same call continues an interrupted tuning. `agents` are
     Python agents by name, as in `run`; specs can set the parameters of their constructors.
 
     `progress` receives messages. Ctrl-C stops the tuning. Warns if the best value is at an end of its range, or if the field is far
     weaker than the candidates. Raises `CambioError` for invalid arguments, and `AgentFault` if an agent fails.
     `cambio_game.ray.tune` does the same on many machines.
     """
-    given = [ranges] if isinstance(ranges, str) else list(ranges)
-    if out is not None and Path(out).exists():
-        raise RunError(f"`out` must not exist, found {fspath(out)}; choose another folder")
-    against: list[str] | None = None
     bots = dict(factories(agents))
+    against: list[str] = []
     if field is not None:
         is_many = isinstance(field, Sequence) and not isinstance(field, str)
         against, found = named(list(field) if is_many else [field])  # type: ignore[list-item, arg-type]
         bots |= found
-    with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        table = _table(rules, folder, seats, rounds, seed, luck)
-        margins = number("indifference", indifference), number("alpha", alpha)
-        search = (method, whole("deals", deals), whole("generations", generations), *margins, whole("first", first))
-        made: Any = _cambio._Tune
-        task: _cambio._Tune = made(
-            agent,
-            given,
-            against,
-            table,
-            payoff,
-            flag("mixture", mixture),
-            search,
-            whole("validate", validate),
-            incumbent,
-            "cambio_game.tune",
-            list(bots.items()),
-        )
-        tuned = task.tune(whole("threads", threads), progress, None if out is None else Path(out))
-    return TuneResult.of(*tuned)
+    values = [ranges] if isinstance(ranges, str) else list(ranges)
+    return TuneResult.of(_run("tune", {"agent": agent, "range": values, "field": against, **options}, bots, threads, progress, out))
 
 
 def advantage(
     agent: AnyAgent,
     over: str = "learned",
     *,
-    rules: Rules | str = "classic",
-    seats: SupportsIndex = 2,
-    deals: SupportsIndex = 1000,
-    playouts: SupportsIndex = 200,
-    seed: SupportsIndex | str = "advantage",
     threads: SupportsIndex = 0,
     progress: Progress | None = None,
+    **options: Unpack[AdvantageOptions],
 ) -> AdvantageResult:
     """The value of an agent's decisions, compared with a policy that also plays all other seats.
 
@@ -250,9 +300,13 @@ def advantage(
     fails.
     """
     (spec,), bots = named([agent])
-    chosen = rules if isinstance(rules, Rules) else Rules(rules)
-    found = _cambio._advantage(
-        spec, over, chosen, seats, deals, playouts, seed, whole("threads", threads), list(bots.items()), progress
+    found = _run("advantage", {"agent": spec, "over": over, **options}, bots, threads, progress)
+
+    def interval(of: Mapping[str, Any]) -> Interval:
+        return of["mean"], of["half_width"]
+
+    kinds = tuple(
+        DecisionKind(kind["decision"], kind["times_per_round"], kind["differs_per_round"], interval(kind["advantage"]))
+        for kind in found["asked"]
     )
-    kinds = tuple(DecisionKind(*kind) for kind in found["kinds"])
-    return AdvantageResult(found["results"], found["decisions"], kinds)
+    return AdvantageResult(interval(found["results"]), interval(found["decisions"]), kinds)

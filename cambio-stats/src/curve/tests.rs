@@ -28,3 +28,16 @@ fn equal_scores_have_no_variance() {
     let found = estimates(&[vec![0.1; 10], vec![0.3; 10]], 1.0, Support::Line, &mut stream(1, 4 << 16));
     assert!(found.iter().all(|own| (own.interval.error, own.interval.low(), own.band) == (Some(0.0), None, None)));
 }
+
+#[test]
+fn dropped_candidates_are_compared_on_common_clusters() {
+    let noise = |cluster: u64, number: u64| ((cluster * 7 + number * 13) as f64).sin();
+    let scores = |number: u64, mean: f64, count: u64| (0..count).map(|cluster| mean + noise(cluster, number)).collect();
+    let scores: Vec<Vec<f64>> =
+        vec![scores(0, -2.0, 40), scores(1, 0.0, 80), scores(2, 0.05, 160), scores(3, 0.0, 160)];
+    let mut rng = crate::resampling::stream(1, 0);
+    let found = estimates(&scores, 1.0, Support::Line, &mut rng);
+    let level: Vec<Option<bool>> = found.iter().map(|candidate| candidate.among_best).collect();
+    assert_eq!(level, [Some(false), Some(true), Some(true), Some(true)]);
+    assert!(found.iter().all(|candidate| candidate.band.is_none() && candidate.best_share.is_none()));
+}

@@ -57,11 +57,11 @@ def main(words: list[str] | None = None) -> int:
         "--field", action="append", metavar="SPEC", help="an opponent; `self` for tables of the candidates themselves"
     )
     search.add_argument("--payoff", default="rank_points", help="rank_points, win, points or margin")
-    search.add_argument("--method", default="sweep", help="sweep, race, halving or cma")
+    search.add_argument("--method", default="sweep", help="sweep, race or cma")
     search.add_argument("--deals", type=int, default=1000)
     search.add_argument("--validate", type=int, default=1000, help="fresh deals to compare the winner with the incumbent")
     search.add_argument("--incumbent", metavar="SPEC")
-    search.add_argument("--out", type=Path, help="write curve.csv, scores.csv, tuning.json and report.html into this folder")
+    search.add_argument("--out", type=Path, help="keep the scores and write the result in this folder")
     given = parser.parse_args(words)
     # The modules of agents are imported from the working directory.
     sys.path.insert(0, str(Path.cwd()))
@@ -76,7 +76,7 @@ def main(words: list[str] | None = None) -> int:
         setting["seed"] = given.seed or given.command
         if given.command == "tune":
             how: dict[str, Any] = {"payoff": given.payoff, "method": given.method, "deals": given.deals, "validate": given.validate}
-            how |= {"field": given.field, "incumbent": given.incumbent, "out": given.out}
+            how |= {"field": given.field, "out": given.out} | ({"incumbent": given.incumbent} if given.incumbent else {})
             found = tune(given.spec, given.ranges, **setting, **how, **where)
             for point in found.curve:
                 print(f"{point['field']}: {point['value']:>10} {point['payoff']:.4f}, {point['deals']} deals")
