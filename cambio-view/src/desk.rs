@@ -415,6 +415,8 @@ impl Desk {
             }
             number
         });
+        // A page can show the progress before the review begins.
+        (self.report)(&reported(number, &locked(&self.reviews[&number]).progress));
         now(json!({ "review": number }).to_string())
     }
 
@@ -447,6 +449,11 @@ impl Desk {
     }
 }
 
+/// The progress of a review as a report.
+fn reported(number: u64, progress: &ReviewProgress) -> String {
+    text(&json!({ "review": number, "progress": progress }))
+}
+
 /// Computes a review. `report` receives its progress.
 fn review_round(number: u64, own: &Mutex<Review>, goes_on: &dyn Fn() -> bool, report: fn(&str)) {
     let (record, round) = {
@@ -455,7 +462,7 @@ fn review_round(number: u64, own: &Mutex<Review>, goes_on: &dyn Fn() -> bool, re
     };
     let show = |progress: &ReviewProgress| {
         locked(own).progress = progress.clone();
-        report(&text(&json!({ "review": number, "progress": progress })));
+        report(&reported(number, progress));
     };
     let mut tell = |progress: &ReviewProgress| {
         show(progress);
