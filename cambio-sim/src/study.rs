@@ -55,6 +55,9 @@ impl TableOptions {
     }
 
     /// The given seed, or the seed of the command with this name.
+    ///
+    /// # Panics
+    /// If the name is empty.
     pub fn seed(&self, command: &str) -> Seed {
         self.seed.unwrap_or_else(|| read_seed(command).expect("the name of a command is not empty"))
     }
@@ -293,8 +296,8 @@ impl<'a> StudyDriver<'a> {
 
     /// Begins a study after the check of its options. `lock` is everything on which its deals depend.
     pub(crate) fn begin(&mut self, step: StudyStep, lock: &Value) -> Result<(), StudyError> {
-        (self.progress)(step);
         self.folder = self.out.map(|out| StudyFolder::open(out, lock)).transpose()?;
+        (self.progress)(step);
         Ok(())
     }
 
@@ -315,13 +318,13 @@ impl<'a> StudyDriver<'a> {
     /// interrupt, the stage and all later stages have fewer deals.
     pub(crate) fn play<P: Serialize + DeserializeOwned + Send, T: Send>(
         &mut self,
-        stage: Stage,
+        asked: Stage,
         state: &mut T,
         part: impl Fn(u64, usize, &Worker<'_>) -> Option<Result<P, StudyError>> + Sync,
         add: impl Fn(&mut T, &[P]) -> ControlFlow<()> + Sync,
         status: impl Fn(&T, u64) -> Option<String>,
     ) -> Result<(), StudyError> {
-        let Stage { request, deals, parts } = stage;
+        let Stage { request, deals, parts } = asked;
         let number = self.stages;
         self.stages += 1;
         let mut next = deals.start;

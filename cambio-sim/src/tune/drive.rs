@@ -101,11 +101,6 @@ impl TuningRun<'_, '_> {
         self.task.setting.table.seed("tune")
     }
 
-    /// The error of a tuning that was interrupted before it had a result; otherwise nothing.
-    fn interrupted_if(&self, is_empty: bool) -> Result<(), StudyError> {
-        if is_empty { Err(PlayError::Interrupted.into()) } else { Ok(()) }
-    }
-
     fn against_field(mut self) -> Result<Tuned, StudyError> {
         let field = match self.task.field.as_slice() {
             [] => vec![self.task.bare(self.roster, &self.ranges)?],
@@ -188,7 +183,7 @@ impl TuningRun<'_, '_> {
             Err(error) => return Err(error),
         };
         let deals = scores.iter().map(Vec::len).max().unwrap_or(0);
-        self.interrupted_if(scores.iter().any(Vec::is_empty))?;
+        interrupted_if(scores.iter().any(Vec::is_empty))?;
         // Before the end of a race, only candidates that have not been dropped can be the best.
         let best = best.unwrap_or_else(|| {
             highest(scores.iter().map(|scores| if scores.len() == deals { mean(scores) } else { f64::NEG_INFINITY }))
@@ -237,7 +232,7 @@ impl TuningRun<'_, '_> {
                 Ok::<_, StudyError>(specs.iter().map(mean).collect())
             };
             match search.step(score) {
-                Ok(_) => deals += each,
+                Ok(()) => deals += each,
                 Err(StudyError::Play(PlayError::Interrupted)) => break,
                 Err(error) => return Err(error),
             }
@@ -250,7 +245,7 @@ impl TuningRun<'_, '_> {
         let mut scores = measured.scores(self.driver, &[0], deals..deals + each)?;
         blocks += scores[0].len() as u64;
         if scores[0].is_empty() {
-            self.interrupted_if(last.is_empty())?;
+            interrupted_if(last.is_empty())?;
             scores = vec![last];
         }
         let points = measured.curve(&task.field_name(field), &[spaced(&values)], &scores, seed);
@@ -315,7 +310,7 @@ impl TuningRun<'_, '_> {
             let scores = measured.scores(self.driver, &which, 0..deals)?;
             // An interrupted tuning has the curves of the fields before.
             if self.driver.is_interrupted() {
-                self.interrupted_if(points.is_empty())?;
+                interrupted_if(points.is_empty())?;
                 break;
             }
             let curve = measured.curve(field, &values, &scores, self.seed());
@@ -334,6 +329,11 @@ impl TuningRun<'_, '_> {
         let found = AgainstItself { deals, symmetric_equilibria: equilibria, nash, values };
         Ok(Tuned { points, scores: all_scores, result: self.result(adjusted, TuningOutcome::AgainstItself(found)) })
     }
+}
+
+/// The error of a tuning that was interrupted before it had a result; otherwise nothing.
+fn interrupted_if(is_empty: bool) -> Result<(), StudyError> {
+    if is_empty { Err(PlayError::Interrupted.into()) } else { Ok(()) }
 }
 
 fn mean(scores: &[f64]) -> f64 {
