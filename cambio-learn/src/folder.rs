@@ -18,9 +18,8 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::{Network, NetworkMetadata, Roster};
 use cambio_core::Rules;
-use cambio_exec::{Claim, FileError, build_aside, read_text, write_whole};
-use schemars::JsonSchema;
-use serde::Serialize;
+use cambio_exec::{Claim, FileError, build_aside, read_text, table, write_whole};
+use serde::{Deserialize, Serialize};
 
 use crate::error::LearnError;
 use crate::evaluate::EvaluationResult;
@@ -54,63 +53,54 @@ pub struct LearnFolder {
     _claim: Claim,
 }
 
-/// A row of `curve.csv`.
-#[derive(Clone, Copy, PartialEq, Debug, JsonSchema, Serialize, serde::Deserialize)]
-pub struct CurveRow {
-    /// Matches so far.
-    #[schemars(extend("unit" = "matches"))]
-    pub matches: u64,
-    /// Rounds so far.
-    #[schemars(extend("unit" = "rounds"))]
-    pub rounds: u64,
-    /// Samples so far.
-    #[schemars(extend("unit" = "samples"))]
-    pub samples: u64,
-    /// The mean cross-entropy since the previous row, in nats.
-    #[schemars(extend("unit" = "nats"))]
-    pub loss: f64,
-    /// The mean win share against other agents or past networks since the previous row; empty without such rounds.
-    #[serde(alias = "won")]
-    #[schemars(extend("unit" = "wins"))]
-    pub win_share: Option<f64>,
-    /// Turns per round since the previous row.
-    #[serde(alias = "turns")]
-    #[schemars(extend("unit" = "turns per round"))]
-    pub turns_per_round: f64,
-    /// The learning rate.
-    #[serde(alias = "rate")]
-    pub learning_rate: f32,
+table! {
+    /// A row of `curve.csv`.
+    #[derive(Copy, Deserialize)]
+    pub CurveRow {
+        /// Matches so far.
+        matches: u64 => "matches",
+        /// Rounds so far.
+        rounds: u64 => "rounds",
+        /// Samples so far.
+        samples: u64 => "samples",
+        /// The mean cross-entropy since the previous row, in nats.
+        loss: f64 => "nats",
+        /// The mean win share against other agents or past networks since the previous row; empty without such rounds.
+        #[serde(alias = "won")]
+        win_share: Option<f64> => "wins",
+        /// Turns per round since the previous row.
+        #[serde(alias = "turns")]
+        turns_per_round: f64 => "turns per round",
+        /// The learning rate.
+        #[serde(alias = "rate")]
+        learning_rate: f32,
+    }
 }
 
-/// A row of `judged.csv`.
-#[derive(Clone, PartialEq, Debug, JsonSchema, Serialize, serde::Deserialize)]
-pub struct JudgedRow {
-    /// Matches so far.
-    #[schemars(extend("unit" = "matches"))]
-    pub matches: u64,
-    /// The number of the network's file in `levels`.
-    pub level: u64,
-    /// The opponent.
-    pub against: String,
-    /// The number of seats.
-    #[schemars(extend("unit" = "seats"))]
-    pub seats: usize,
-    /// The network's mean win share.
-    #[serde(alias = "share")]
-    #[schemars(extend("unit" = "wins"))]
-    pub win_share: f64,
-    /// Lower end of the 95 % interval of `win_share`.
-    #[schemars(extend("unit" = "wins"))]
-    pub low: Option<f64>,
-    /// Upper end of the 95 % interval of `win_share`.
-    #[schemars(extend("unit" = "wins"))]
-    pub high: Option<f64>,
-    /// One-sided 95 % lower limit of `win_share`.
-    #[schemars(extend("unit" = "wins"))]
-    pub at_least: Option<f64>,
-    /// The number of deals.
-    #[schemars(extend("unit" = "deals"))]
-    pub deals: u64,
+table! {
+    /// A row of `judged.csv`.
+    #[derive(Deserialize)]
+    pub JudgedRow {
+        /// Matches so far.
+        matches: u64 => "matches",
+        /// The number of the network's file in `levels`.
+        level: u64,
+        /// The opponent.
+        against: String,
+        /// The number of seats.
+        seats: usize => "seats",
+        /// The network's mean win share.
+        #[serde(alias = "share")]
+        win_share: f64 => "wins",
+        /// Lower end of the 95 % interval of `win_share`.
+        low: Option<f64> => "wins",
+        /// Upper end of the 95 % interval of `win_share`.
+        high: Option<f64> => "wins",
+        /// One-sided 95 % lower limit of `win_share`.
+        at_least: Option<f64> => "wins",
+        /// The number of deals.
+        deals: u64 => "deals",
+    }
 }
 
 impl JudgedRow {
@@ -131,36 +121,31 @@ impl JudgedRow {
     }
 }
 
-/// A row of `agreed.csv`.
-#[derive(Clone, PartialEq, Debug, JsonSchema, Serialize, serde::Deserialize)]
-pub struct AgreedRow {
-    /// The matches that were trained on so far, with repetitions.
-    #[schemars(extend("unit" = "matches"))]
-    pub matches: u64,
-    /// The number of the network's file in `levels`.
-    pub level: u64,
-    /// The imitated agent.
-    pub agent: String,
-    /// The share of the agent's decisions with a choice, in held-out deals, that the network takes too.
-    #[serde(alias = "share")]
-    #[schemars(extend("unit" = "share"))]
-    pub agreement: f64,
-    /// Lower end of the 95 % interval of `agreement`.
-    #[schemars(extend("unit" = "share"))]
-    pub low: Option<f64>,
-    /// Upper end of the 95 % interval of `agreement`.
-    #[schemars(extend("unit" = "share"))]
-    pub high: Option<f64>,
-    /// The expected agreement if the network chose candidates at random.
-    #[serde(alias = "by_chance")]
-    #[schemars(extend("unit" = "share"))]
-    pub agreement_by_chance: f64,
-    /// The number of decisions.
-    #[schemars(extend("unit" = "decisions"))]
-    pub decisions: u64,
-    /// The number of deals.
-    #[schemars(extend("unit" = "deals"))]
-    pub deals: u64,
+table! {
+    /// A row of `agreed.csv`.
+    #[derive(Deserialize)]
+    pub AgreedRow {
+        /// The matches that were trained on so far, with repetitions.
+        matches: u64 => "matches",
+        /// The number of the network's file in `levels`.
+        level: u64,
+        /// The imitated agent.
+        agent: String,
+        /// The share of the agent's decisions with a choice, in held-out deals, that the network takes too.
+        #[serde(alias = "share")]
+        agreement: f64 => "share",
+        /// Lower end of the 95 % interval of `agreement`.
+        low: Option<f64> => "share",
+        /// Upper end of the 95 % interval of `agreement`.
+        high: Option<f64> => "share",
+        /// The expected agreement if the network chose candidates at random.
+        #[serde(alias = "by_chance")]
+        agreement_by_chance: f64 => "share",
+        /// The number of decisions.
+        decisions: u64 => "decisions",
+        /// The number of deals.
+        deals: u64 => "deals",
+    }
 }
 
 impl AgreedRow {

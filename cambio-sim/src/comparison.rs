@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use cambio_core::Rules;
 use cambio_stats::{Interval, LEVEL, Support, independent_difference, t_quantile};
 use itertools::Itertools;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::digest::{BEYOND, CellDigest, Digest, is_beyond};
 use crate::disk::RunError;
 use crate::plan::{Cell, Payoff, Plan};
-use crate::rows::table;
+use crate::rows::cell_table;
 use crate::run::sums;
 use crate::store::StoredRun;
 
@@ -109,15 +108,14 @@ pub struct RunDifference {
     pub shared_deals: u64,
 }
 
-table! {
+cell_table! {
     /// One agent at one table in one run: a row of the comparison as CSV.
-    ComparisonRow of a cell {
+    ComparisonRow {
         /// The agent.
         agent: String,
         /// The folder of the run.
         run: String,
         /// The payoff.
-        #[schemars(with = "String")]
         payoff: Payoff,
         /// The number of deals, which are the clusters.
         deals: u64 => "deals",
@@ -146,6 +144,10 @@ table! {
         /// The number of deals that both runs have.
         shared_deals: Option<u64> => "deals",
     }
+}
+
+impl cambio_exec::Cell for Payoff {
+    const KIND: &'static str = "text";
 }
 
 impl Comparison {

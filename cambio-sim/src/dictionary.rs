@@ -1,8 +1,7 @@
 //! The data dictionary: name, type, unit and meaning of each column of the CSV files, from the declarations of the rows.
 
-use schemars::{JsonSchema, schema_for};
+use cambio_exec::{Column, Row, table};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::comparison::ComparisonRow;
 use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
@@ -45,11 +44,8 @@ pub struct DocumentedTable {
 }
 
 impl DocumentedTable {
-    /// The table of a row type, from its JSON Schema. Columns that end with `_low` or another suffix of estimates have the
-    /// unit of the column without the suffix.
-    ///
-    /// # Panics
-    /// If `R` is not a struct whose fields are texts, booleans, unsigned integers or floats.
+    /// The table of a row type. Columns that end with `_low` or another suffix of estimates have the unit of the column
+    /// without the suffix.
     ///
     /// ```
     /// use cambio_sim::{DocumentedTable, SummaryRow};
@@ -58,27 +54,25 @@ impl DocumentedTable {
     /// let column = table.columns.iter().find(|column| column.name == "win_share_low").unwrap();
     /// assert_eq!((column.kind, column.may_be_empty, column.unit.as_deref()), ("float64", true, Some("wins")));
     /// ```
-    pub fn of<R: JsonSchema>(command: &'static str, file: &'static str) -> DocumentedTable {
-        let schema = schema_for!(R).to_value();
-        let fields = schema["properties"].as_object().expect("a row has columns");
+    pub fn of<R: Row>(command: &'static str, file: &'static str) -> DocumentedTable {
         let unit = |name: &str| {
             let stems = std::iter::successors(Some(name), |name| {
                 let (stem, suffix) = name.rsplit_once('_')?;
                 ESTIMATES.contains(&suffix).then_some(stem)
             });
-            stems.filter_map(|stem| fields.get(stem)?["unit"].as_str()).map(str::to_owned).next()
+            let declared = |stem| R::COLUMNS.iter().find(|column| column.name == stem && !column.unit.is_empty());
+            stems.filter_map(declared).map(|column| column.unit.to_owned()).next()
         };
-        let column = |(name, field): (&String, &Value)| DocumentedColumn {
+        let column = |column: &Column| DocumentedColumn {
             command,
             file,
-            name: name.clone(),
-            kind: kind_of(field),
-            may_be_empty: field["type"].as_array().is_some_and(|types| types.iter().any(|one| one == "null")),
-            unit: unit(name),
-            meaning: one_line(field["description"].as_str().unwrap_or_default()),
+            name: column.name.to_owned(),
+            kind: column.kind,
+            may_be_empty: column.may_be_empty,
+            unit: unit(column.name),
+            meaning: one_line(column.meaning),
         };
-        let row = one_line(schema["description"].as_str().unwrap_or_default());
-        DocumentedTable { command, file, row, columns: fields.iter().map(column).collect() }
+        DocumentedTable { command, file, row: one_line(R::MEANING), columns: R::COLUMNS.iter().map(column).collect() }
     }
 
     /// Says in the meaning of each figure whether it contains the luck of the cards in a run that measures it: `_adjusted`
@@ -111,18 +105,6 @@ const ESTIMATES: [&str; 7] = ["low", "high", "error", "simultaneous", "anytime",
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn kind_of(field: &Value) -> &'static str {
-    let is = |kind: &str| field["type"] == kind || field["type"].as_array().is_some_and(|kinds| kinds[0] == kind);
-    match field["format"].as_str() {
-        Some("uint" | "uint64") => "uint64",
-        Some("double") => "float64",
-        Some("float") => "float32",
-        _ if is("boolean") => "boolean",
-        _ if is("string") => "text",
-        _ => unreachable!("rows have no field of the type {field}"),
-    }
 }
 
 /// The tables of runs and tunings.
@@ -186,14 +168,14 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
     tables
 }
 
-/// A row of `scores.csv`: the payoffs of all candidates against one field in one deal. CMA-ES does not write this file.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "declares the first columns of the file")]
-struct ScoreRow {
-    /// The field, that is, the opponents, separated by ` | `.
-    field: String,
-    /// The number of the deal, counted from 0.
-    deal: u64,
+table! {
+    /// A row of `scores.csv`: the payoffs of all candidates against one field in one deal. CMA-ES does not write this file.
+    ScoreRow {
+        /// The field, that is, the opponents, separated by ` | `.
+        field: String,
+        /// The number of the deal, counted from 0.
+        deal: u64,
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use cambio_core::record::Fingerprint;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Score, Seat, SeatSet};
 
-pub(crate) use columns::{Column, ColumnKind, table};
+pub(crate) use columns::{Column, ColumnKind, cell_table};
 use columns::{Columns, columns};
 pub use columns::{LuckShare, RowWriter};
 pub(crate) use file::{RowReader, header};

@@ -16,11 +16,10 @@ use std::path::Path;
 
 use cambio_agents::Roster;
 use cambio_core::rng::{Seed, Stream};
-use cambio_exec::Worker;
+use cambio_exec::{Worker, table};
 use cambio_stats::curve::{CandidateEstimate, estimates};
 use cambio_stats::search::CmaEs;
 use cambio_stats::{Interval, Support};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -195,44 +194,40 @@ impl Candidates {
     }
 }
 
-/// A point of a response curve: a row of `curve.csv`.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema, Serialize)]
-pub struct ResponsePoint {
-    /// The field, that is, the opponents, separated by ` | `, or in a mixture by ` + `.
-    pub field: String,
-    /// The candidate: the agent with this value.
-    pub agent: String,
-    /// The value; several values are separated by spaces.
-    pub value: String,
-    /// The number of deals.
-    #[schemars(extend("unit" = "deals"))]
-    pub deals: u64,
-    /// The mean payoff.
-    #[serde(alias = "mean")]
-    #[schemars(extend("unit" = "payoff"))]
-    pub payoff: f64,
-    /// The standard error of the mean payoff.
-    #[schemars(extend("unit" = "payoff"))]
-    pub error: Option<f64>,
-    /// Lower end of the pointwise 95 % interval of the mean payoff.
-    #[schemars(extend("unit" = "payoff"))]
-    pub low: Option<f64>,
-    /// Upper end of the pointwise 95 % interval.
-    #[schemars(extend("unit" = "payoff"))]
-    pub high: Option<f64>,
-    /// Lower end of the simultaneous band over all values; empty if the values do not have the same deals.
-    pub low_simultaneous: Option<f64>,
-    /// Upper end of the simultaneous band.
-    pub high_simultaneous: Option<f64>,
-    /// Whether the value is not distinguishable from the best: by Hsu's comparison, or, if the values do not have the same deals, by
-    /// paired differences with Bonferroni's correction; empty for a single value.
-    pub among_best: Option<bool>,
-    /// The fraction of the bootstrap resamples of the deals in which this value is the best.
-    #[schemars(extend("unit" = "share"))]
-    pub best_share: Option<f64>,
-    /// Whether the agent plays only against copies of itself: its mean payoff is fixed, and the interval has no width.
-    #[serde(default)]
-    pub is_mirror: bool,
+table! {
+    /// A point of a response curve: a row of `curve.csv`.
+    #[derive(Deserialize)]
+    pub ResponsePoint {
+        /// The field, that is, the opponents, separated by ` | `, or in a mixture by ` + `.
+        field: String,
+        /// The candidate: the agent with this value.
+        agent: String,
+        /// The value; several values are separated by spaces.
+        value: String,
+        /// The number of deals.
+        deals: u64 => "deals",
+        /// The mean payoff.
+        #[serde(alias = "mean")]
+        payoff: f64 => "payoff",
+        /// The standard error of the mean payoff.
+        error: Option<f64> => "payoff",
+        /// Lower end of the pointwise 95 % interval of the mean payoff.
+        low: Option<f64> => "payoff",
+        /// Upper end of the pointwise 95 % interval.
+        high: Option<f64> => "payoff",
+        /// Lower end of the simultaneous band over all values; empty if the values do not have the same deals.
+        low_simultaneous: Option<f64>,
+        /// Upper end of the simultaneous band.
+        high_simultaneous: Option<f64>,
+        /// Whether the value is not distinguishable from the best: by Hsu's comparison, or, if the values do not have the same deals,
+        /// by paired differences with Bonferroni's correction; empty for a single value.
+        among_best: Option<bool>,
+        /// The fraction of the bootstrap resamples of the deals in which this value is the best.
+        best_share: Option<f64> => "share",
+        /// Whether the agent plays only against copies of itself: its mean payoff is fixed, and the interval has no width.
+        #[serde(default)]
+        is_mirror: bool,
+    }
 }
 
 /// A CMA-ES search over `dimensions` parameters.

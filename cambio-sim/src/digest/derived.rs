@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use cambio_exec::write_whole;
+use cambio_exec::{Row, write_whole};
 use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, misfit, pool};
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
 use cambio_stats::sprt::elo_of_score;
@@ -195,16 +195,12 @@ impl Derived {
 }
 
 /// A table as CSV. A table without rows has only its header.
-fn table<R: Serialize + Default>(rows: &[R]) -> String {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    let empty = [R::default()];
-    let written = if rows.is_empty() { &empty[..] } else { rows };
-    written.iter().try_for_each(|row| csv.serialize(row)).expect("rows of scalar fields can be written");
-    let mut text = String::from_utf8(csv.into_inner().expect("memory writes succeed")).expect("the cells are UTF-8");
-    if rows.is_empty() {
-        text.truncate(text.find('\n').map_or(0, |end| end + 1));
-    }
-    text
+fn table<R: Row + Serialize>(rows: &[R]) -> String {
+    let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    let header = csv.write_record(R::COLUMNS.iter().map(|column| column.name));
+    let written = header.and_then(|()| rows.iter().try_for_each(|row| csv.serialize(row)));
+    written.expect("rows of scalar fields can be written");
+    String::from_utf8(csv.into_inner().expect("memory writes succeed")).expect("the cells are UTF-8")
 }
 
 /// One rating of each agent over all tables; empty if fewer than two tables have games.

@@ -2,19 +2,19 @@
 
 use std::cmp::Ordering;
 
-use schemars::JsonSchema;
+use cambio_exec::table;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::rows::table;
+use crate::rows::cell_table;
 
-table! {
+cell_table! {
     /// A row of `summary.csv`: one agent in one cell, over all its lineups.
     ///
     /// Intervals are 95 % and clustered by deal, because all matches of one deal share its cards. Rank points and win share
     /// have Hall's intervals, which account for skewness and bounds; the margin has a Student's t interval
     /// (`cambio_stats::Interval`).
-    SummaryRow of a cell {
+    SummaryRow {
         /// The agent.
         agent: String,
         /// The rank by the mean of the experiment's payoff, without the luck of the cards if the run measures it: 1 plus the
@@ -183,9 +183,9 @@ impl PairRow {
     }
 }
 
-table! {
+cell_table! {
     /// A row of `ratings.csv`: one agent's strength among the agents of its cell, and its share in the empirical game.
-    RatingRow of a cell {
+    RatingRow {
         /// The agent.
         agent: String,
         /// The number of the agent's games. A game is the ranking of one match, counted once per seat of the agent.
@@ -238,7 +238,7 @@ table! {
 table! {
     /// A row of `pooled.csv`: one agent's strength over all cells of a run, assuming equal strength in every cell. The
     /// file exists only if more than one cell has games.
-    PooledRow {
+    pub PooledRow {
         /// The agent.
         agent: String,
         /// The number of cells in which the agent has games.
@@ -264,9 +264,9 @@ table! {
     }
 }
 
-table! {
+cell_table! {
     /// A row of `pairwise.csv`: two agents in one cell.
-    PairRow of a cell {
+    PairRow {
         /// The first agent.
         agent: String,
         /// The second agent.
@@ -375,9 +375,9 @@ table! {
     }
 }
 
-table! {
+cell_table! {
     /// Two one-sided tests of whether the mean payoffs of two agents differ by less than a margin.
-    EquivalenceRow of a cell {
+    EquivalenceRow {
         /// The first agent.
         agent: String,
         /// The second agent.
@@ -401,9 +401,9 @@ table! {
     }
 }
 
-table! {
+cell_table! {
     /// One agent against the baseline in one cell.
-    BaselineRow of a cell {
+    BaselineRow {
         /// The agent.
         agent: String,
         /// The baseline.
@@ -423,9 +423,9 @@ table! {
     }
 }
 
-table! {
+cell_table! {
     /// A row of `seats.csv`: one seat in one cell.
-    SeatRow of a cell {
+    SeatRow {
         /// The letter of the seat.
         seat: char,
         /// The number of deals.
@@ -458,9 +458,9 @@ table! {
     }
 }
 
-table! {
+cell_table! {
     /// A row of `faults.csv`: one fault of an agent.
-    FaultRow of a cell {
+    FaultRow {
         /// The agents of the lineup, separated by ` | `.
         lineup: String,
         /// The deal.

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use cambio_core::play::Explanation;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Observer};
-use cambio_exec::thread_cpu_time;
-use schemars::JsonSchema;
+use cambio_exec::{table, thread_cpu_time};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
@@ -59,32 +58,28 @@ pub struct Timing {
     times: BTreeMap<(usize, Option<usize>), TimeSpent>,
 }
 
-/// A row of `timing.csv`: the time of one agent in one cell, or of all agents. The file depends on the machine.
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct TimingRow {
-    /// The row is about batches before this one. It is valid only if the ledger has all of them.
-    #[schemars(extend("unit" = "batches"))]
-    batches: u64,
-    /// The rule system.
-    rules: String,
-    /// The number of seats.
-    #[schemars(extend("unit" = "seats"))]
-    seats: usize,
-    /// The agent; empty in the row about all blocks of the cell.
-    agent: Option<String>,
-    /// The number of timed blocks, or of all blocks.
-    #[schemars(extend("unit" = "blocks"))]
-    blocks: u64,
-    /// The number of matches in these blocks.
-    #[schemars(extend("unit" = "matches"))]
-    matches: u64,
-    /// The number of decisions of the agent, or of all agents, in these blocks.
-    #[schemars(extend("unit" = "decisions"))]
-    decisions: u64,
-    /// The time of the agent's decisions and of its work between them; without an agent, the wall time of one thread for
-    /// everything.
-    #[schemars(extend("unit" = "seconds"))]
-    seconds: f64,
+table! {
+    /// A row of `timing.csv`: the time of one agent in one cell, or of all agents. The file depends on the machine.
+    #[derive(Deserialize)]
+    pub(crate) TimingRow {
+        /// The row is about batches before this one. It is valid only if the ledger has all of them.
+        batches: u64 => "batches",
+        /// The rule system.
+        rules: String,
+        /// The number of seats.
+        seats: usize => "seats",
+        /// The agent; empty in the row about all blocks of the cell.
+        agent: Option<String>,
+        /// The number of timed blocks, or of all blocks.
+        blocks: u64 => "blocks",
+        /// The number of matches in these blocks.
+        matches: u64 => "matches",
+        /// The number of decisions of the agent, or of all agents, in these blocks.
+        decisions: u64 => "decisions",
+        /// The time of the agent's decisions and of its work between them; without an agent, the wall time of one thread for
+        /// everything.
+        seconds: f64 => "seconds",
+    }
 }
 
 /// The file with the times in a run folder. It depends on the machine.

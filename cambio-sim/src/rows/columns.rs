@@ -169,12 +169,13 @@ macro_rules! columns {
 
 pub(crate) use columns;
 
-/// Declares a row of a derived table as `columns!` does. The row of a cell begins with the rules and the number of seats.
-macro_rules! table {
-    ($(#[doc = $row:literal])+ $name:ident of a cell { $($rest:tt)+ }) => {
-        $crate::rows::table! {
+/// Declares a row of a derived table with `cambio_exec::table!`. The row of a cell begins with the rules and the number of
+/// seats.
+macro_rules! cell_table {
+    ($(#[doc = $row:literal])+ $name:ident { $($rest:tt)+ }) => {
+        cambio_exec::table! {
             $(#[doc = $row])+
-            $name {
+            pub $name {
                 /// The rule system.
                 rules: String,
                 /// The number of seats.
@@ -183,25 +184,9 @@ macro_rules! table {
             }
         }
     };
-    (
-        $(#[doc = $row:literal])+ $name:ident {
-            $($(#[doc = $meaning:literal])+ $(#[schemars($($form:tt)+)])? $field:ident: $type:ty $(=> $unit:literal)?,)+
-        }
-    ) => {
-        $(#[doc = $row])+
-        #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
-        pub struct $name {
-            $(
-                $(#[doc = $meaning])+
-                $(#[schemars($($form)+)])?
-                $(#[schemars(extend("unit" = $unit))])?
-                pub $field: $type,
-            )+
-        }
-    };
 }
 
-pub(crate) use table;
+pub(crate) use cell_table;
 
 /// Implements [`Columns`] for single-field types: the kind, an expression that appends a value to a row, and an expression that
 /// parses a value.

@@ -9,11 +9,10 @@ use cambio_core::engine::SnapOutcome;
 use cambio_core::play::RoundResult;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Card, Event, Rules, Seat, State};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PlayerRow;
-use super::columns::{Columns, columns, table};
+use super::columns::{Columns, cell_table, columns};
 
 /// Declares the counters of a seat in a match, and their sums over matches.
 macro_rules! quantities {
@@ -323,9 +322,9 @@ macro_rules! behaviour {
         |$sum:ident|
         $($(#[doc = $doc:literal])+ $column:ident: $form:ident $label:literal => $unit:literal = $value:expr;)+
     ) => {
-        table! {
+        cell_table! {
             /// A row of `behaviour.csv`: the behaviour of one agent in one cell. A value is empty if its divisor is 0.
-            BehaviourRow of a cell {
+            BehaviourRow {
                 /// The agent.
                 agent: String,
                 /// The number of rounds, counted once per seat of the agent.
