@@ -8,6 +8,7 @@ mod cell;
 mod derived;
 mod extract;
 mod shares;
+mod sums;
 mod tables;
 
 use cambio_core::rng::{Key, Purpose, Seed, Stream};
@@ -18,11 +19,12 @@ use crate::plan::Plan;
 
 pub use adjusted::{BEYOND, is_beyond};
 pub(crate) use adjusted::{FINE, share_of, without_luck};
-pub use cell::{CellDigest, PayoffSums, SEAT_DEALS};
+pub use cell::{CellDigest, SEAT_DEALS};
 pub use derived::Derived;
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
 pub use shares::RESAMPLES;
+pub use sums::PayoffSums;
 pub use tables::{
     BaselineRow, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
 };

@@ -133,14 +133,13 @@ impl<'a> Runner<'a> {
         folder.read_sums()?;
         let batches = folder.batches_left();
         let of = plan.matches_of(batches.clone());
-        let look = |folder: &mut &mut RunFolder, played| {
+        let look = |folder: &mut RunFolder, played| {
             (self.progress)(&PlayProgress { played, of, digest: folder.digest.get_or_insert_default() });
             // With slow agents, the next batch may finish long after a commit is due.
             folder.commit_if_due()
         };
-        let commit = |folder: &mut &mut RunFolder, played: &PlayedBatch| folder.add(played);
-        let mut state = &mut *folder;
-        let mut outcome = play_batches(self.executor, plan, batches, BatchOutput::Rows, &mut state, commit, look);
+        let commit = |folder: &mut RunFolder, played: &PlayedBatch| folder.add(played);
+        let mut outcome = play_batches(self.executor, plan, batches, BatchOutput::Rows, &mut *folder, commit, look);
         // Commit even after an error such as a full disk: the entries of the written rows may still fit on the disk.
         let committed = folder.flush();
         let derived = Derived::new(plan, folder.digest.take().unwrap_or_default());

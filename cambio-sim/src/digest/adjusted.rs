@@ -2,7 +2,7 @@
 
 use cambio_stats::{ControlVariate, Interval, Moments, Support};
 
-use super::cell::PayoffSums;
+use super::sums::PayoffSums;
 use crate::plan::Payoff;
 use crate::rows::LuckShare;
 

@@ -12,7 +12,8 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use super::adjusted::is_beyond;
-use super::cell::{CellDigest, PayoffSums};
+use super::cell::CellDigest;
+use super::sums::PayoffSums;
 use super::tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling, streams};
 use crate::disk::RunError;

@@ -11,7 +11,7 @@ fn a_score_against_a_mixture_is_the_mean_of_the_scores_against_each_field() {
         let scores = |mixture: bool, field: &[&str]| {
             let table = TableOptions { seats: Some(seats), ..TableOptions::default() };
             let setting = SettingOptions { table, rounds: true, luck };
-            let options = TuneOptions { setting, mixture, ..TuneOptions::default() };
+            let options = TuneOptions { mixture, setting, ..TuneOptions::default() };
             let field: Vec<String> = field.iter().map(ToString::to_string).collect();
             let measured = Candidates::new(&options, &roster, &specs, &field).unwrap();
             assert_eq!(measured.labels(), specs);
