@@ -84,7 +84,8 @@ impl OutputFile {
         self.write_to(EscapingWriter::new(BufWriter::new(std::io::stdout().lock())), write)
     }
 
-    /// Like [`OutputFile::write`], for bytes that are no text.
+    /// Like [`OutputFile::write`], for bytes that are not a text.
+    #[cfg(feature = "learn")]
     pub(super) fn write_binary(self, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
         self.write_to(std::io::stdout().lock(), |out| out.write_all(bytes))
     }

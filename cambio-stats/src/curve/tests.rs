@@ -31,7 +31,7 @@ fn equal_scores_have_no_variance() {
 
 #[test]
 fn dropped_candidates_are_compared_on_common_clusters() {
-    let noise = |cluster: u64, number: u64| ((cluster * 7 + number * 13) as f64).sin();
+    let noise = |cluster: u64, number: u64| libm::sin((cluster * 7 + number * 13) as f64);
     let scores = |number: u64, mean: f64, count: u64| (0..count).map(|cluster| mean + noise(cluster, number)).collect();
     let scores: Vec<Vec<f64>> =
         vec![scores(0, -2.0, 40), scores(1, 0.0, 80), scores(2, 0.05, 160), scores(3, 0.0, 160)];
