@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the structure of the crates: no dependency cycles between modules, at most 1200 lines per file, enough examples.
+"""Checks the structure of the crates: no dependency cycles between modules, at most 1200 lines per file, enough examples, short test names.
 
 A module depends on another module if a path in it names the other module, or an item that the crate root or a parent
 re-exports from it. Dependencies of a submodule on siblings of its parent count for the parent. A public function has an
@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_LINES = 1200
+MAX_TEST_NAME = 60
 LEAST_SHOWN = 50
 TESTS = re.compile(r"\n#\[cfg\((?:all\()?test\b[^\n]*\]\n(?:#[^\n]*\n)*mod \w+ \{.*", re.S)
 
@@ -95,10 +96,18 @@ def forgotten(tests):
                 yield f"{file.relative_to(ROOT)} is not in {tests.parent.name}/tests/main.rs"
 
 
+def long_names(crate):
+    """The tests whose names have more than `MAX_TEST_NAME` characters."""
+    for file in sorted(crate.rglob("*.rs")):
+        for name in re.findall(r"#\[test\]\s+(?:#\[[^\n]*\]\s+)*fn (\w+)\(", file.read_text()):
+            if len(name) > MAX_TEST_NAME:
+                yield f"{file.relative_to(ROOT)}: the test name {name} has {len(name)} characters, expected at most {MAX_TEST_NAME}"
+
+
 def main():
     flaws = []
     for source in sorted(ROOT.glob("cambio-*/src")):
-        flaws += [*circles(source), *forgotten(source.parent / "tests")]
+        flaws += [*circles(source), *forgotten(source.parent / "tests"), *long_names(source.parent)]
         for file in source.rglob("*.rs"):
             lines = TESTS.sub("", file.read_text()).count("\n") + 1
             if lines > MOST_LINES:

@@ -37,7 +37,7 @@ fn a_policy_has_no_advantage_over_itself() {
 }
 
 #[test]
-fn bad_decisions_lose_and_cards_that_are_alike_are_no_other_decision() {
+fn equal_cards_are_one_decision_and_bad_ones_lose() {
     let over = Blueprint::Heuristic(Preset::Sharp.params());
     let (mut differing, mut alike, mut worth) = (0, 0, 0.0);
     play("classic", "random(pass=0.5)", &over, 100, |advantage| {
@@ -58,7 +58,7 @@ fn bad_decisions_lose_and_cards_that_are_alike_are_no_other_decision() {
 
 /// Only cards that no seat has seen are dealt again; the other cards and the legal decisions stay the same.
 #[test]
-fn dealing_the_unseen_anew_changes_nothing_that_anybody_has_seen() {
+fn redealing_unseen_cards_changes_no_seen_card() {
     #[derive(Default)]
     struct Redeals {
         asked: u64,

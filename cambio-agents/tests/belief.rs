@@ -209,7 +209,7 @@ fn twins(flip: &str) -> Rules {
 }
 
 #[test]
-fn where_cards_match_by_points_a_pass_speaks_against_all_of_those_points() {
+fn a_pass_is_evidence_against_all_matching_points() {
     let rules = twins("window");
     let mut told = 0;
     watch(&rules, &["heuristic", "heuristic"], 60, Likelihood::default(), |belief, state, _| {

@@ -183,7 +183,7 @@ fn a_network_makes_the_same_decisions_under_other_letters() {
 
 /// The chance to win a match is a sum over seats, which must not depend on the seat with which it begins.
 #[test]
-fn a_search_for_the_match_makes_the_same_decisions_under_other_letters() {
+fn match_searches_are_equivariant_under_relabelling() {
     assert!(compare("rollout(n=10,utility=match)", "classic", 3, Key::new(1414, 1), 2, 1) > 10);
 }
 

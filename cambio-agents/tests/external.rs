@@ -39,7 +39,7 @@ fn record(rules: &str, seats: usize, deal: u64, agents: &mut [Box<dyn Agent>]) -
 }
 
 #[test]
-fn the_python_bot_plays_on_every_preset_and_its_process_serves_many_matches() {
+fn python_bot_plays_every_preset_in_one_process() {
     if !has_python() {
         return;
     }

@@ -87,7 +87,7 @@ fn a_search_that_needs_values_refuses_a_policy() {
 }
 
 #[test]
-fn a_file_names_its_groups_of_inputs_and_the_bundled_networks_can_still_be_read() {
+fn network_files_name_their_input_groups() {
     let rules = Rules::preset("original").unwrap();
     let counts = [vec![], vec![InputGroup::Matches], vec![InputGroup::Pairs, InputGroup::Witnesses]].map(|groups| {
         let inputs = NetworkInputs::with(&rules, &groups);

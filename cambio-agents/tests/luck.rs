@@ -93,7 +93,7 @@ fn a_record_has_the_luck_of_its_match() {
 }
 
 #[test]
-fn rules_that_tell_the_seats_about_unseen_cards_are_not_supported() {
+fn luck_refuses_rules_that_reveal_unseen_cards() {
     for (knob, value) in [("late", "abort"), ("cap", "feasible(5)")] {
         let rules = RulesSpec::from_json(&serde_json::json!({ "base": "classic", knob: value })).unwrap();
         assert!(!Luck::supports(&rules.validate().unwrap()), "{knob}");

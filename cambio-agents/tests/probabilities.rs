@@ -69,7 +69,7 @@ fn network() -> Network {
 }
 
 #[test]
-fn a_policy_draws_its_decisions_with_the_probabilities_that_it_states() {
+fn policies_decide_with_their_stated_probabilities() {
     let policy = Network::from_bytes(&network().into_policy().to_bytes(&serde_json::Value::Null)).unwrap().0;
     assert!(policy.is_policy() && !network().is_policy());
     decides_as_it_states(|| Learned::new(policy.clone()));
@@ -86,7 +86,7 @@ fn a_network_of_values_states_the_probabilities_0_and_1() {
 }
 
 #[test]
-fn a_random_player_decides_with_the_probabilities_that_it_states() {
+fn random_agents_decide_with_their_stated_probabilities() {
     for pass in [None, Some(0.9), Some(0.3)] {
         decides_as_it_states(|| pass.map_or_else(RandomAgent::default, RandomAgent::passing));
     }

@@ -116,7 +116,7 @@ fn rollouts_do_not_depend_on_cards_that_the_seat_cannot_know() {
 }
 
 #[test]
-fn values_at_leaves_do_not_depend_on_cards_that_the_seat_cannot_know() {
+fn leaf_values_ignore_hidden_cards() {
     is_invariant_in(&["classic"], &rollout("rollout(n=12,blueprint=learned,utility=win,leaf=1)"), states() / 4);
     is_invariant_in(&["classic"], &ismcts("ismcts(iterations=20,blueprint=learned,utility=win,leaf=2)"), states() / 4);
     is_invariant_in(&["original"], &rollout("rollout(n=12,blueprint=learned,utility=match,leaf=2)"), states() / 4);
@@ -167,23 +167,23 @@ fn a_leaf_that_is_far_away_changes_nothing() {
 }
 
 #[test]
-fn a_single_observers_tree_does_not_depend_on_cards_that_the_seat_cannot_know() {
+fn single_observer_trees_ignore_hidden_cards() {
     is_invariant(&ismcts("ismcts(iterations=24,mode=so)"), states());
 }
 
 #[test]
-fn multiple_observers_trees_do_not_depend_on_cards_that_the_seat_cannot_know() {
+fn multiple_observer_trees_ignore_hidden_cards() {
     is_invariant(&ismcts("ismcts(iterations=24,mode=mo,playout=blueprint,epsilon=0.2)"), states());
 }
 
 #[test]
-fn a_tree_against_policies_does_not_depend_on_cards_that_the_seat_cannot_know() {
+fn trees_against_policies_ignore_hidden_cards() {
     is_invariant(&ismcts("ismcts(iterations=48,expand=4,utility=match)"), states());
 }
 
 /// A snapshot of the root statistics of a few decisions.
 #[test]
-fn root_statistics_are_the_same_on_every_machine_and_in_every_build() {
+fn root_statistics_do_not_depend_on_the_machine() {
     let mut all = String::new();
     let rules = ["classic", "original", "faessler"].map(|preset| Rules::preset(preset).unwrap());
     let mut note = |spec: &str, arms: &[Arm]| {
@@ -219,7 +219,7 @@ fn root_statistics_are_the_same_on_every_machine_and_in_every_build() {
 }
 
 #[test]
-fn a_call_that_is_tried_apart_gets_an_eighth_of_the_budget_and_is_reported_last() {
+fn separate_call_trials_get_an_eighth_of_the_budget() {
     let rules = Rules::preset("original").unwrap();
     let mut tried = 0;
     watch(&rules, 2, Key::new(5, 1), &ismcts("ismcts(iterations=800)"), |search, state, _| {
@@ -257,7 +257,7 @@ fn share(search: &str, other: &str, deals: u64) -> f64 {
 /// The deals are fixed, so each win share is a constant. The threshold is 0.53, because a share near one half shows
 /// nothing.
 #[test]
-fn search_over_a_blueprint_beats_the_blueprint_and_the_textbook_does_not() {
+fn search_over_a_blueprint_beats_the_blueprint() {
     let deals = crate::play::amount(60, 1000);
     for (search, is_better) in
         [("rollout(n=200)", true), ("ismcts(iterations=400)", true), ("ismcts(iterations=400,mode=so)", false)]

@@ -55,7 +55,7 @@ fn a_sequential_test_says_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
+fn stored_and_played_sequential_tests_agree() {
     let folder = folder("sprt_run");
     let spec = "seed = 4\ndeals = 500\nrules = ['classic', 'original']\nseats = [2]\nagents = ['random', 'greedy', 'greedy(call_at=2)']\n";
     play(&folder, "run", spec);
@@ -143,7 +143,7 @@ fn results_on_which_all_deals_agree_are_not_exact() {
 const BEST: i64 = 6;
 
 #[test]
-fn what_decisions_are_worth_adds_up_to_what_results_say_for_any_number_of_threads() {
+fn advantages_add_up_to_results_for_any_threads() {
     let folder = folder("advantage");
     let words = "advantage greedy --over sharp --deals 150 --playouts 20 --seed 3 --quiet --format json --threads";
     let one = prints(&folder, &format!("{words} 1"));
@@ -178,7 +178,7 @@ fn what_decisions_are_worth_adds_up_to_what_results_say_for_any_number_of_thread
 }
 
 #[test]
-fn tuning_finds_the_threshold_of_a_long_sweep_with_a_fifth_of_its_games() {
+fn races_find_the_best_value_with_a_fifth_of_a_sweep() {
     let folder = folder("tune");
     let setting = "tune --agent greedy(call_at=?) --range 0..15 --rules classic --seats 2 --quiet --validate 0";
     let found = |words: &str, out: &str| -> (i64, u64) {
@@ -385,7 +385,7 @@ fn a_fault_stops_forfeits_or_voids() {
 
 #[test]
 #[cfg(unix)]
-fn intervals_of_all_pairs_are_wider_than_single_ones_where_blocks_are_void() {
+fn void_blocks_keep_simultaneous_intervals_wider() {
     let folder = folder("void");
     // If the seed ends in 0, 2, 4 or 6, the bot exits at its first decision; otherwise it takes the first legal one.
     let script = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'
@@ -474,7 +474,7 @@ fn shells_and_editors_are_told_what_there_is() {
 }
 
 #[test]
-fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
+fn oracles_play_in_analyses_alone_and_mark_their_rows() {
     let folder = folder("oracle");
     let spec = "seed = 3\ndeals = 3\nrules = ['classic']\nseats = [2]\n\
                 agents = ['heuristic', 'random', 'oracle(iterations=20)']\n";
@@ -495,7 +495,7 @@ fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
 }
 
 #[test]
-fn rows_of_a_search_with_a_budget_of_time_say_that_they_cannot_be_reproduced() {
+fn rows_with_time_budgets_are_marked_not_reproducible() {
     let folder = folder("timed");
     let spec = "seed = 3\ndeals = 1\nrules = ['classic']\nseats = [2]\n\
                 agents = ['heuristic', 'random', 'rollout(time_ms=2)']\n";
@@ -506,7 +506,7 @@ fn rows_of_a_search_with_a_budget_of_time_say_that_they_cannot_be_reproduced() {
 }
 
 #[test]
-fn a_tournament_needs_no_file_and_plays_what_one_with_a_file_plays() {
+fn match_plays_the_same_as_an_experiment_file() {
     let folder = folder("match");
     fs::write(
         folder.join("spec.toml"),

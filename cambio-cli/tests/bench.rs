@@ -224,7 +224,7 @@ fn a_benchmark_measures_one_version_of_the_agent() {
 }
 
 #[test]
-fn an_agent_without_a_network_forfeits_and_has_no_exploitability() {
+fn agents_without_a_network_forfeit_in_the_benchmark() {
     let place = folder("bench-forfeits");
     let shown = said(&cambio(&place, "bench learned --out l --quick --parts transfer exact"));
     assert!(shown.contains("learned (1ms, quick; forfeits: 25.0 % of transfer)\n"), "{shown}");

@@ -40,7 +40,7 @@ fn limited(folder: &Path, descriptors: u32, words: &str) -> Output {
 }
 
 #[test]
-fn a_bot_whose_children_keep_its_pipes_takes_no_descriptors_from_the_others() {
+fn children_of_a_bot_leak_no_descriptors() {
     if !has("setsid") {
         return;
     }
@@ -82,7 +82,7 @@ fn a_bot_whose_children_keep_its_pipes_takes_no_descriptors_from_the_others() {
 }
 
 #[test]
-fn where_descriptors_run_out_the_run_stops_and_no_bot_is_at_fault() {
+fn a_lack_of_descriptors_is_no_fault_of_a_bot() {
     let folder = folder("scarce");
     fs::write(folder.join("honest.sh"), HONEST).unwrap();
     let lineup = vec![bot("honest.sh"); 8].join(", ");

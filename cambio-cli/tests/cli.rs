@@ -123,7 +123,7 @@ fn records_are_accepted_from_a_file_and_from_standard_input() {
 }
 
 #[test]
-fn an_altered_record_fails_with_its_round_decision_and_what_was_legal() {
+fn altered_records_fail_with_the_legal_decisions() {
     let folder = folder("altered");
     let tables = run(&folder, SPEC, "out", " --deals 1");
     let record = tables[4].lines().find(|line| line.contains(r#""decisions":["a draw""#)).unwrap();
@@ -313,7 +313,7 @@ fn a_manifest_says_what_was_played_in_full_and_how_far_it_came() {
 }
 
 #[test]
-fn a_bad_rule_file_gets_a_sentence_with_field_value_and_what_is_allowed() {
+fn bad_rule_files_get_field_value_and_allowed_values() {
     let folder = folder("rule-files");
     let check = |rules: &str, sentence: &str| {
         fs::write(folder.join("mine.toml"), rules).unwrap();
@@ -344,7 +344,7 @@ fn a_rule_system_is_printed_as_it_is_read() {
 }
 
 #[test]
-fn a_rule_file_of_ones_own_is_played_and_its_records_are_replayed() {
+fn own_rule_files_are_played_and_replayed() {
     let folder = folder("own-rules");
     fs::write(folder.join("fast.toml"), "base = 'faessler'\nname = 'fast'\nhand = 3\nmatch_end = 'rounds(2)'\n")
         .unwrap();
@@ -405,7 +405,7 @@ fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
 
 #[test]
 #[cfg(unix)]
-fn a_bot_in_another_process_that_misbehaves_stops_the_run_with_its_reason() {
+fn misbehaving_bots_stop_the_run_with_the_reason() {
     let folder = folder("misbehaving");
     let hello = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'"#;
     for (name, loop_body, reason) in [

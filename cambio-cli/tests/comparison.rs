@@ -8,7 +8,7 @@ use crate::folder::folder;
 use crate::report::{check_page, parsed, with_id};
 
 #[test]
-fn only_results_of_the_same_rules_seats_and_opponents_are_compared() {
+fn comparisons_need_the_same_rules_seats_and_opponents() {
     let folder = folder("comparison");
     let agents = "agents = ['random', 'greedy', 'heuristic']\n";
     play(&folder, "one", format!("seed = 1\ndeals = 60\nrules = ['classic']\nseats = [2, 3]\n{agents}"));
@@ -66,7 +66,7 @@ fn only_results_of_the_same_rules_seats_and_opponents_are_compared() {
 }
 
 #[test]
-fn agents_that_differ_in_one_number_have_a_curve_in_one_run_and_over_several() {
+fn agents_differing_in_one_number_have_a_curve() {
     let folder = folder("parameter");
     let spec = |seed: u32, agents: &str| {
         format!("seed = {seed}\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = [{agents}, 'random']\n")

@@ -23,7 +23,7 @@ fn played(name: &str, deals: u32) -> PathBuf {
 
 #[test]
 #[cfg(unix)]
-fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
+fn killed_runs_resume_to_the_same_bytes() {
     let full = crate::amount(false, true);
     let (kills, deals) = if full { (100, 4000) } else { (4, 800) };
     let folder = played("kill", deals);
@@ -171,7 +171,7 @@ fn sealed(manifest: &str) -> String {
 type Damage<'d> = &'d dyn Fn(&str) -> String;
 
 #[test]
-fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_written() {
+fn changed_manifests_and_experiments_are_found() {
     let folder = played("written", 20);
     let swapped = |from: &'static str, to: &'static str| move |text: &str| text.replacen(from, to, 1);
     let again = swapped("  \"share\"", "  \"matches\": 7,\n  \"share\"");
@@ -433,7 +433,7 @@ fn a_folder_that_cannot_be_written_is_named() {
 /// Slow agents and many threads: workers wait for one another when the signal comes.
 #[test]
 #[cfg(unix)]
-fn an_interrupt_ends_a_run_of_slow_agents_soon_and_resuming_gives_the_whole() {
+fn interrupted_runs_of_slow_agents_resume_to_the_whole() {
     let folder = folder("interrupt");
     let spec = "seed = 4\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'rollout(n=20)']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();

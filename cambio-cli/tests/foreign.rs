@@ -79,7 +79,7 @@ const SPEC: &str =
     "seed = 1\ndeals = 2\nrules = ['classic']\nseats = [2]\nunit = 'rounds'\nagents = ['random', 'greedy']\n";
 
 #[test]
-fn deals_beyond_what_can_be_kept_are_refused_before_they_are_played() {
+fn too_many_deals_are_refused_before_play() {
     let folder = folder("deals");
     let tune = "tune --agent greedy(call_at=?) --range 0..2 -q";
     for (words, found) in [
@@ -143,7 +143,7 @@ fn experiments_that_no_machine_can_keep_are_refused_at_once() {
 }
 
 #[test]
-fn what_is_no_file_with_an_end_is_refused_wherever_a_file_is_read() {
+fn endless_files_are_refused_wherever_files_are_read() {
     let folder = folder("devices");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     fs::create_dir(folder.join("folder")).unwrap();
@@ -456,7 +456,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
 }
 
 #[test]
-fn nothing_is_written_where_nothing_may_be_written_and_nothing_is_overwritten() {
+fn read_only_folders_and_existing_files_are_untouched() {
     let folder = folder("places");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     let output = tried(&folder, &["run", "spec.toml", "--out", "run", "-q", "--records"]);

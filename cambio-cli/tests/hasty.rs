@@ -66,7 +66,7 @@ fn a_best_value_at_an_end_of_its_range_gets_a_warning() {
 }
 
 #[test]
-fn budgets_are_swept_in_lists_and_logarithmic_steps_and_are_numbers_in_the_curve() {
+fn budgets_are_swept_in_lists_and_logarithmic_steps() {
     let folder = folder("ranges");
     let sweep = "tune --deals 2 --validate 0 --quiet";
     done(&folder, &format!("{sweep} --agent rollout(n=?) --field greedy --range '1..10 log' --out log"));
@@ -98,7 +98,7 @@ fn budgets_are_swept_in_lists_and_logarithmic_steps_and_are_numbers_in_the_curve
 }
 
 #[test]
-fn a_field_that_is_far_weaker_than_the_candidates_gets_a_warning() {
+fn a_far_weaker_field_gets_a_warning() {
     let folder = folder("weak");
     let tune = "tune --agent greedy(call_at=?) --range 0,6,30 --deals 40 --validate 0 --quiet --field";
     let sentence = "warning: the field random(pass=0.9) is far weaker than the candidates, whose median is 0.";
@@ -111,7 +111,7 @@ fn a_field_that_is_far_weaker_than_the_candidates_gets_a_warning() {
 }
 
 #[test]
-fn commands_share_no_deals_unless_they_are_told_to_and_a_reused_seed_gets_a_warning() {
+fn commands_share_no_deals_and_reused_seeds_are_warned_of() {
     let folder = folder("seeds");
     fs::create_dir(folder.join("runs")).unwrap();
     let tune = "tune --agent greedy(call_at=?) --range 2,8 --deals 40 --validate 0 --rounds --quiet";
@@ -238,7 +238,7 @@ fn errors_in_an_experiment_name_the_field_and_the_fix() {
 }
 
 #[test]
-fn a_run_says_how_agents_are_seated_and_how_to_go_on_with_a_folder() {
+fn run_prints_its_seating_and_how_to_continue() {
     let folder = folder("seats");
     let (_, told) = streams(&folder, "match greedy random --seats 4 --deals 1 --out played");
     assert!(

@@ -31,7 +31,7 @@ fn check_dictionary(folder: &Path, command: &str) {
 }
 
 #[test]
-fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it() {
+fn records_train_a_clone_and_a_responder_beats_it() {
     let folder = folder("clone");
     let spec = "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'sharp', 'random']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();

@@ -17,7 +17,7 @@ fn referee() -> Option<PathBuf> {
 }
 
 #[test]
-fn records_of_random_and_greedy_players_pass_the_independent_replayer() {
+fn records_pass_the_independent_replayer() {
     let Some(referee) = referee() else {
         println!("skipped: referee.py or python3 is missing");
         return;

@@ -106,7 +106,7 @@ fn title_of(document: &Document<'_>) -> String {
 }
 
 #[test]
-fn a_page_stands_alone_is_well_formed_and_says_in_words_what_it_shows() {
+fn reports_are_self_contained_well_formed_and_described() {
     let folder = folder("alone");
     fs::write(folder.join("house.toml"), "base = 'faessler'\nname = 'a <b> & \"c\"'\nhand = 3\n").unwrap();
     let agents: Vec<String> = (0..14).map(|at| format!("'greedy(call_at={at})'")).collect();
@@ -298,7 +298,7 @@ fn the_command_of_a_page_plays_the_same_run_again() {
 }
 
 #[test]
-fn times_are_shown_where_they_were_measured_and_nothing_is_verified_against_them() {
+fn measured_times_are_shown_and_never_verified() {
     let folder = folder("times");
     let printed = play(&folder, "out", SPEC);
     let rows = timing(&folder.join("out"));
@@ -398,7 +398,7 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
 
 /// Regression test: formerly the interval of a shutout was ± 0, and all ratings of the table were missing.
 #[test]
-fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
+fn shutouts_have_wide_intervals_and_marked_ratings() {
     let folder = folder("shutout");
     // The bot cannot be started, so it forfeits every match.
     let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n\
@@ -434,7 +434,7 @@ fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
 
 /// Regression test: formerly each table had ratings, but the run had none.
 #[test]
-fn a_run_of_several_tables_has_one_rating_for_all_and_a_run_of_one_table_has_no_other() {
+fn pooled_ratings_exist_only_for_several_tables() {
     let folder = folder("pooled");
     let run = |out: &str, rules: &str, agents: &str| {
         let spec =
@@ -503,7 +503,7 @@ fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
 
 /// Regression test: formerly `--detect 2 --deviation 1` gave 3, and a plan for ten agents equalled the plan for two.
 #[test]
-fn a_plan_says_how_many_deals_a_pair_takes_alone_and_together_with_all() {
+fn plan_prints_deals_for_one_pair_and_for_all_pairs() {
     let folder = folder("plan");
     let first = |words: &str| prints(&folder, words);
     assert!(first("plan --detect 2 --deviation 1").starts_with("5 deals for one pair alone"));
@@ -524,7 +524,7 @@ fn a_plan_says_how_many_deals_a_pair_takes_alone_and_together_with_all() {
 }
 
 #[test]
-fn every_agent_is_compared_with_one_by_narrower_intervals_than_of_all_pairs() {
+fn baseline_intervals_are_narrower_than_those_of_all_pairs() {
     let folder = folder("baseline");
     let spec =
         "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
@@ -580,7 +580,7 @@ fn cell(page: &Document<'_>, caption: &str, row: &str, column: usize) -> String 
 
 /// Regression test: formerly the numbers of the table had no intervals, and the share of calls had no number of calls.
 #[test]
-fn the_behaviour_of_agents_has_intervals_clustered_by_deal_and_the_number_of_calls() {
+fn behaviour_has_intervals_clustered_by_deal() {
     let folder = folder("behaviour");
     let spec = "seed = 3\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
     play(&folder, "out", spec);
@@ -666,7 +666,7 @@ fn ratings_that_do_not_describe_the_pairs_are_marked() {
 
 /// Regression test: formerly equal agents had different ranks, and “best” did not name its field.
 #[test]
-fn equal_agents_share_a_rank_and_the_best_is_the_best_of_a_field() {
+fn equal_agents_share_a_rank() {
     let folder = folder("ranks");
     let spec = "seed = 3\ndeals = 100\nrules = ['classic']\nseats = [2]\n\
                 agents = ['random', 'greedy(call_at=60)', 'greedy', 'greedy(call_at=61)']\n";

@@ -6,7 +6,7 @@ use crate::command::{play, prints};
 use crate::folder::folder;
 
 #[test]
-fn costly_decisions_of_a_run_are_listed_with_replays_whatever_the_number_of_threads() {
+fn costly_decisions_do_not_depend_on_threads() {
     let folder = folder("review");
     let spec = "seed = 5\ndeals = 6\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\nrecords = true\n";
     play(&folder, "run", spec);

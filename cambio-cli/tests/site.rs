@@ -35,7 +35,7 @@ fn compressed_rows_are_refused_in_one_sentence() {
 }
 
 #[test]
-fn a_run_for_the_site_has_a_row_for_each_match_and_agents_of_the_page_only() {
+fn site_runs_list_each_match_and_known_agents_only() {
     let folder = with_a_run("site");
     done(&folder, "report run --site run.json");
     let text = fs::read_to_string(folder.join("run.json")).unwrap();

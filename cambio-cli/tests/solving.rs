@@ -201,7 +201,7 @@ fn an_agent_that_answers_all_queries_decides_like_new_ones() {
 
 /// The result does not depend on the number of threads.
 #[test]
-fn a_lower_bound_is_played_with_its_interval_and_the_responders_name() {
+fn lower_bounds_have_an_interval_and_a_responder() {
     let folder = folder("bound");
     let words = "exploit --rules classic --agent random --deals 6 --iterations 60 --candidates 10 --format json";
     let one = json(&cambio(&folder, &format!("{words} --threads 1")));

@@ -87,7 +87,7 @@ fn what_is_not_possible_changes_nothing() {
 
 /// If a seat sees different cards in two matches, its information states differ, but the other seat's states are equal.
 #[test]
-fn an_information_state_tells_what_its_seat_saw_and_nothing_else() {
+fn information_states_contain_only_what_their_seat_saw() {
     let rules = Rules::preset("mini-m1").unwrap();
     let start = ChanceMatch::new(&rules, 2, &mut ()).unwrap();
     let after = |outcome: ChanceOutcome| {

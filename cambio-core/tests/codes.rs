@@ -141,7 +141,7 @@ fn every_decision_and_sighting_has_a_code_of_its_own() {
 }
 
 #[test]
-fn what_is_public_is_what_a_stranger_perceives_and_the_rest_is_private() {
+fn public_events_are_what_a_spectator_perceives() {
     let (seat, at, face) = (Seat::B, spot("b2"), card(5));
     let seen =
         [Event::Peeked { seat, spot: at, face }, Event::Drew { seat, face }, Event::Looked { seat, spot: at, face }];

@@ -5,7 +5,7 @@ use cambio_core::{Match, Phase, Rules, Seat, SeatSet};
 
 /// Example 1 (000:47, 000:118–124): the fastest seat snaps its own 7 and then the 7 of another seat.
 #[test]
-fn the_fastest_seat_throws_all_the_sevens_it_likes_and_gives_a_card_for_a_foreign_one() {
+fn the_fastest_seat_may_snap_several_sevens() {
     let mut table = Stage::of("original", 3)
         .holds("a", "1 2 3 4")
         .holds("b", "7 7 5 9")
@@ -74,7 +74,7 @@ fn swap_on_energy_does_not_match_though_both_are_ten() {
 
 /// Example 3 (000:114): a successful snap freezes the pile for the next seat.
 #[test]
-fn after_a_snap_the_next_seat_must_draw_and_the_one_after_may_take() {
+fn after_a_snap_the_next_seat_must_draw() {
     let mut table = Stage::of("original", 3).holds("a", "1 2 3 4").holds("b", "7 6 5 8").stock("7 9 0").deal();
     table.play("a draw, a drop, a pass, b snap b1, c pass, b pass");
     assert_eq!(table.legal(), "b: draw, call");
@@ -188,7 +188,7 @@ fn the_gift_lies_where_the_foreign_card_lay() {
 
 /// Example 8 (004:138): a replaced Schilten 8 has no power; when it is taken and dropped, its power applies.
 #[test]
-fn a_replaced_eight_gives_nothing_and_the_next_seat_takes_and_drops_it_for_a_look() {
+fn a_taken_eight_gives_a_look_when_dropped() {
     let mut table = Stage::of("faessler", 2).holds("a", "8C 1R 2R 3R").holds("b", "4R 5R 6R 1S").stock("9R FR").deal();
     table.play("a peek a2, a peek a3, b peek b1, b peek b2");
     table.pass();
@@ -205,7 +205,7 @@ fn a_replaced_eight_gives_nothing_and_the_next_seat_takes_and_drops_it_for_a_loo
 
 /// Example 9 (004:125–131): a caller with a joker against a joker and a Fässler.
 #[test]
-fn a_caller_who_ties_loses_and_starts_the_next_round_with_five_cards() {
+fn a_tying_caller_loses_and_starts_with_five_cards() {
     let mut table =
         Stage::of("faessler", 2).holds("a", "JK 5R 6R 2R").holds("b", "JK FS 1R 3R").stock("5S 6S 1S 2S 3S 4S").deal();
     table.play("a peek a1, a peek a2, b peek b1, b peek b2");
@@ -337,7 +337,7 @@ fn the_decks_have_the_sizes_and_means_that_are_given() {
 
 /// Example 14 (003:10): a wrong snap of another seat's card.
 #[test]
-fn a_wrong_foreign_flip_goes_back_to_its_owner_and_costs_a_blind_card() {
+fn wrong_foreign_flips_return_and_cost_a_card() {
     let mut table = Stage::of("classic", 2).holds("a", "Ah 2h 3h 4h").holds("b", "Ad 2d 3d 4d").stock("5h 9s").deal();
     table.play("a draw, a drop");
     table.news();

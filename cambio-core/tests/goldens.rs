@@ -127,7 +127,7 @@ fn matches_are_played_as_they_are_written_down() {
 }
 
 #[test]
-fn the_matches_that_are_written_down_have_much_of_what_can_happen() {
+fn golden_matches_cover_most_events() {
     let mut tally = EventCounts::default();
     for (preset, seats, deal) in WRITTEN {
         let rules = Rules::preset(preset).unwrap();
@@ -219,7 +219,7 @@ fn count(preset: &str, seats: usize, seed: u64, depth: usize) -> String {
 }
 
 #[test]
-fn the_numbers_of_sequences_of_decisions_are_those_that_were_counted() {
+fn numbers_of_decision_sequences_are_pinned() {
     let mut text = String::new();
     text += &count("original", 2, 6, 7);
     text += &count("original", 3, 15, 6);

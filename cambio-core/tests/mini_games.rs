@@ -31,7 +31,7 @@ fn stage(text: &str, a: &str, b: &str, stock: &str) -> Stage {
 }
 
 #[test]
-fn each_seat_sees_its_first_slot_only_and_starts_with_a_draw_or_a_call() {
+fn mini_seats_see_one_slot_and_start_with_draw_or_call() {
     let table = stage(&m1(), "1 2", "3 4", "").deal();
     assert_eq!(["a1", "a2"].map(|spot| table.knows("a", spot)), ["1", "?"]);
     assert_eq!(["b1", "b2"].map(|spot| table.knows("b", spot)), ["3", "?"]);
@@ -60,7 +60,7 @@ fn only_a_seat_that_knows_a_match_is_asked() {
 }
 
 #[test]
-fn of_two_snappers_the_slower_keeps_its_card_unseen_and_unpunished() {
+fn the_slower_snapper_keeps_its_card_unpunished() {
     let mut table = stage(&m1().replace("copies = 2", "copies = 3"), "1 1", "1 4", "2").races(&["b a"]).deal();
     table.play("a draw, a keep a2");
     table.news();
@@ -97,7 +97,7 @@ fn a_swap_is_of_an_own_card_with_one_of_the_other() {
 }
 
 #[test]
-fn nothing_that_is_the_callers_can_be_swapped_and_it_is_never_asked_in_a_window() {
+fn caller_cards_cannot_be_swapped_in_mini_games() {
     let mut table = stage(&m3(), "3 1", "2 1", "4 3").deal();
     table.play("a call");
     assert_eq!(table.legal(), "b: draw", "one call only");
@@ -135,7 +135,7 @@ fn an_empty_layout_ends_the_round_at_the_start_of_the_next_turn() {
 }
 
 #[test]
-fn the_round_ends_after_its_turns_but_a_last_lap_is_played_past_them() {
+fn the_last_lap_is_played_past_the_turn_limit() {
     let mut uncalled = stage(&m1(), "1 2", "3 4", "4 3").deal();
     uncalled.play("a draw, a drop, b draw, b drop");
     if uncalled.phase() == Phase::Window {
@@ -150,7 +150,7 @@ fn the_round_ends_after_its_turns_but_a_last_lap_is_played_past_them() {
 }
 
 #[test]
-fn the_round_ends_when_the_stock_is_empty_at_the_start_of_a_turn() {
+fn rounds_end_when_a_turn_starts_without_stock() {
     let text = m1().replace("turn_limit = 2", "turn_limit = 9");
     let mut table = stage(&text, "1 2", "3 4", "1 2 3 4").deal();
     for _ in 0..4 {
@@ -215,7 +215,7 @@ impl Chance for Lazy {
 }
 
 #[test]
-fn a_latent_face_is_decided_when_it_is_first_seen_and_not_before() {
+fn latent_faces_are_drawn_when_first_seen() {
     let rules: Rules = Stage::by(&m1(), 2).rules();
     let mut chance = Lazy::default();
     let mut peeks = Vec::new();

@@ -121,7 +121,7 @@ fn a_finished_match_refuses_every_decision() {
 }
 
 #[test]
-fn events_are_those_since_the_last_decision_over_the_end_of_a_round() {
+fn events_include_the_end_of_a_round() {
     let rules = Rules::preset("original").unwrap();
     let mut playing = Playing::new(&rules, 2, Key::new(5, 3)).unwrap();
     let mut stream = playing.key().stream(Purpose::Agent, 0);
@@ -228,7 +228,7 @@ fn a_laid_race_is_run_in_its_order_and_its_record_says_so() {
 }
 
 #[test]
-fn races_that_are_not_the_keys_are_refused_unless_the_record_calls_them_laid() {
+fn unkeyed_races_need_a_record_that_declares_them() {
     let (_, drawn) = until_a_race(None);
     let mut letters = drawn.rounds[0].races[0].clone();
     letters.reverse();

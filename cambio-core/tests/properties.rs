@@ -133,12 +133,12 @@ fn keep_books(game: &Game) {
 }
 
 #[test]
-fn every_card_is_in_one_place_and_each_seat_knows_exactly_what_it_saw() {
+fn cards_and_knowledge_are_consistent() {
     games(101, amount(1, 12)).for_each(|game| keep_books(&game));
 }
 
 #[test]
-fn every_card_is_in_one_place_and_each_seat_knows_exactly_what_it_saw_whatever_the_knobs() {
+fn cards_and_knowledge_are_consistent_for_random_rules() {
     let played = odd_games(102, amount(30, 2000)).inspect(keep_books).count();
     assert!(played > 20);
 }
@@ -238,19 +238,19 @@ fn check_choices(game: &Game, thin: u32) -> u64 {
 }
 
 #[test]
-fn the_listed_decisions_apply_and_all_others_are_refused_and_change_nothing() {
+fn only_listed_decisions_apply() {
     let refused: u64 = games(103, amount(1, 20)).map(|game| check_choices(&game, 24)).sum();
     assert!(refused > 100_000);
 }
 
 #[test]
-fn the_listed_decisions_of_mini_games_apply_and_all_others_are_refused() {
+fn only_listed_decisions_apply_in_mini_games() {
     let refused: u64 = mini_games(112, amount(20, 200)).map(|game| check_choices(&game, 1)).sum();
     assert!(refused > 10_000, "{refused}");
 }
 
 #[test]
-fn the_listed_decisions_apply_and_all_others_are_refused_whatever_the_knobs() {
+fn only_listed_decisions_apply_for_random_rules() {
     let refused: u64 = odd_games(104, amount(100, 1500)).map(|game| check_choices(&game, 24)).sum();
     assert!(refused > 100_000);
 }
@@ -423,13 +423,13 @@ fn spy_on(game: &Game) -> u64 {
 }
 
 #[test]
-fn a_world_dealt_anew_looks_the_same_to_the_seat_and_can_be_played_to_its_end() {
+fn redealt_worlds_look_the_same_and_can_be_played() {
     let finished: u64 = games(105, amount(1, 12)).map(|game| spy_on(&game)).sum();
     assert!(finished > 200, "{finished}");
 }
 
 #[test]
-fn a_world_dealt_anew_looks_the_same_to_the_seat_whatever_the_knobs() {
+fn redealt_worlds_look_the_same_for_random_rules() {
     let finished: u64 = odd_games(106, amount(60, 2000)).map(|game| spy_on(&game)).sum();
     assert!(finished > 50, "{finished}");
 }
@@ -550,7 +550,7 @@ impl Observer for Forger {
 }
 
 #[test]
-fn hidden_cards_and_declarations_changed_behind_its_back_change_nothing_for_a_seat() {
+fn hidden_changes_are_invisible_to_a_seat() {
     let (mut worlds, mut redeclared, mut after_reshuffle) = (0, 0, 0);
     for game in games(107, amount(1, 12)) {
         let mut forger = Forger::new(&game);

@@ -71,7 +71,7 @@ fn a_record_replays_to_the_same_record() {
 }
 
 #[test]
-fn a_record_with_a_whole_table_of_rules_replays_to_the_same_record() {
+fn records_with_whole_rule_tables_replay() {
     let played = odd_games(202, amount(150, 2000)).inspect(replays_to_itself).count();
     assert!(played > 50);
     // The full table of a preset is equivalent to its name.
@@ -523,7 +523,7 @@ fn other_programs_order_of_fields_and_unknown_fields_are_kept() {
 }
 
 #[test]
-fn shares_are_accepted_as_decimals_within_a_millionth_and_as_texts() {
+fn shares_are_read_as_decimals_and_as_texts() {
     // All cards have the same points, so a caller fails and the three other seats share the win.
     let table = json!({
         "base": "classic", "jokers": 0, "hand": 1, "peek": "slots 1",

@@ -33,7 +33,7 @@ fn a_call_is_instead_of_a_turn_or_after_it() {
 }
 
 #[test]
-fn one_call_a_round_where_the_rules_say_one_and_nobody_is_asked_for_another() {
+fn one_call_rules_allow_a_single_call() {
     let mut original = Stage::of("original", 3).stock("1").deal();
     original.play("a call");
     assert_eq!(original.legal(), "b: draw");
@@ -68,7 +68,7 @@ fn after_a_call_each_other_seat_has_one_more_turn() {
 }
 
 #[test]
-fn others_may_call_in_the_last_lap_of_the_jass_game_and_give_up_their_turn() {
+fn faessler_seats_may_call_in_the_last_lap() {
     let mut table = Stage::of("faessler", 3)
         .with("peek = 'none'\nflip = 'none'")
         .holds("a", "1R 1S 2R 2S")
@@ -284,7 +284,7 @@ fn the_turn_limit_ends_a_round_and_callers_are_still_judged() {
 }
 
 #[test]
-fn without_a_caller_the_fewest_points_win_the_round_of_the_international_game() {
+fn classic_rounds_without_a_caller_go_to_fewest_points() {
     let mut table = Stage::of("classic", 3)
         .with("turn_limit = 1\nmatch_end = 'rounds(5)'")
         .starter("b")
@@ -303,7 +303,7 @@ fn without_a_caller_the_fewest_points_win_the_round_of_the_international_game() 
 }
 
 #[test]
-fn the_winner_starts_the_next_round_of_several_the_first_after_the_caller() {
+fn the_winner_nearest_after_the_caller_starts_next() {
     let next_starter = |caller: &str, a: &str, b: &str, c: &str| {
         let mut table = Stage::of("classic", 3)
             .with("match_end = 'rounds(5)'")
@@ -342,7 +342,7 @@ fn the_dealer_moves_on_by_one_seat_each_round() {
 }
 
 #[test]
-fn the_dealer_starts_the_original_the_seat_after_the_dealer_the_jass_game() {
+fn the_first_seat_depends_on_the_rules() {
     let key = cambio_core::rng::Key::new(1, 0);
     let first = |preset: &str| Match::first_starter(&Stage::of(preset, 3).rules(), 3, key);
     assert_eq!([first("original"), first("faessler"), first("classic")], [Seat::A, Seat::B, Seat::A]);
@@ -391,7 +391,7 @@ fn the_cap_of_the_original_only_advises() {
 }
 
 #[test]
-fn a_round_dealt_in_the_place_of_another_is_the_round_that_is_dealt() {
+fn replaced_rounds_are_dealt_as_given() {
     use cambio_core::engine::{Dice, Setup};
     use cambio_core::rng::{Bounded as _, Key, Purpose};
     use cambio_core::{Card, Event, Rules, State};
@@ -420,7 +420,7 @@ fn a_round_dealt_in_the_place_of_another_is_the_round_that_is_dealt() {
 }
 
 #[test]
-fn a_successful_caller_chooses_its_extra_peek_where_the_others_are_fixed() {
+fn a_successful_caller_chooses_its_extra_peek() {
     use cambio_core::engine::{CarryOver, Dice, Setup};
     use cambio_core::rng::{Key, Purpose};
     use cambio_core::{Phase, RulesSpec, Seat, SeatSet, State};

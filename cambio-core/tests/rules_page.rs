@@ -51,7 +51,7 @@ fn the_page_says_what_each_preset_sets() {
 }
 
 #[test]
-fn every_decision_says_what_it_rests_on_and_names_knobs_that_exist() {
+fn rules_page_names_existing_knobs_and_sources() {
     let decided: Vec<Vec<&str>> = PAGE
         .lines()
         .skip_while(|line| cells(line).is_none_or(|cells| cells[0] != "question"))

@@ -84,7 +84,7 @@ fn a_gap_in_the_hand_is_not_filled_by_a_penalty() {
 }
 
 #[test]
-fn a_penalty_without_a_free_slot_is_waived_and_reshuffles_nothing() {
+fn penalties_without_a_free_slot_are_waived() {
     let mut table = Stage::of("classic", 2).with("max_slots = 4\nturn_limit = 1000").stock("2s").deal();
     table.play("a draw, a drop");
     let stock = table.stock_len();
@@ -152,7 +152,7 @@ fn a_declaration_whose_card_is_gone_is_void() {
 }
 
 #[test]
-fn a_late_match_is_taken_back_without_a_penalty_in_the_jass_game() {
+fn faessler_late_matches_return_without_penalty() {
     let mut table = Stage::of("faessler", 2)
         .with("peek = 'none'")
         .holds("a", "9S 1R 2R 3R")
@@ -196,7 +196,7 @@ fn a_chain_ends_with_a_wrong_card_and_its_penalty() {
 }
 
 #[test]
-fn nobody_but_the_winner_is_asked_in_a_chain_and_nobody_may_touch() {
+fn only_the_winner_is_asked_in_a_chain() {
     let mut table = Stage::of("original", 3).holds("b", "7 7 5 7").stock("7").deal();
     table.play("a draw, a drop, a pass, b snap b1, c pass");
     assert!(table.offers("b snap b2") && !table.offers("b touch b2"));
@@ -215,7 +215,7 @@ fn one_card_only_is_snapped_where_there_is_no_chain() {
 }
 
 #[test]
-fn a_gift_may_be_declined_in_the_original_and_must_be_given_in_the_international_game() {
+fn gifts_are_optional_or_forced_as_the_knob_says() {
     let mut original = Stage::of("original", 2).holds("b", "7 6 5 4").stock("7").deal();
     original.play("a draw, a drop, a snap b1, b pass");
     assert!(original.offers("a skip"));
@@ -278,7 +278,7 @@ fn a_wrong_snap_in_the_first_window_leaves_the_second_open() {
 }
 
 #[test]
-fn one_step_of_several_that_is_carried_out_is_enough_for_a_second_window() {
+fn one_executed_step_opens_a_second_window() {
     let mut table = Stage::of("classic", 2).stock("Qs").deal();
     table.play("a draw, a drop, a pass, b pass, a skip, a swap a1 b1");
     assert!(table.has_window());
@@ -301,7 +301,7 @@ fn a_snap_in_the_second_window_freezes_the_pile_too() {
 }
 
 #[test]
-fn a_callers_cards_can_be_neither_snapped_nor_touched_nor_is_the_caller_asked() {
+fn caller_cards_cannot_be_snapped_or_touched() {
     let mut table = Stage::of("original", 3).holds("a", "7 1 1 1").stock("7").deal();
     table.play("a call, b draw, b drop");
     for decision in ["b snap a1", "b touch a1"] {
@@ -312,7 +312,7 @@ fn a_callers_cards_can_be_neither_snapped_nor_touched_nor_is_the_caller_asked() 
 }
 
 #[test]
-fn a_caller_of_the_jass_game_may_snap_its_own_cards_and_those_of_others() {
+fn faessler_callers_may_snap() {
     let deal = || {
         let mut table = Stage::of("faessler", 3)
             .with("peek = 'none'")

@@ -187,7 +187,7 @@ fn compare(game: &Game) -> Ways {
 }
 
 #[test]
-fn a_tensor_has_the_same_numbers_in_each_type_from_an_observation_and_from_a_state() {
+fn tensors_of_observations_and_states_are_equal() {
     let mut phases: Vec<Phase> = games(110, amount(1, 12)).flat_map(|game| compare(&game).phases).collect();
     // `Held` contains the card that was taken from the pile, if any. The phases are counted without this card.
     for phase in &mut phases {
@@ -201,7 +201,7 @@ fn a_tensor_has_the_same_numbers_in_each_type_from_an_observation_and_from_a_sta
 }
 
 #[test]
-fn a_tensor_has_the_same_numbers_in_each_type_whatever_the_knobs() {
+fn tensors_are_equal_in_each_type_for_random_rules() {
     let mut played = odd_games(111, amount(40, 1000)).map(|game| compare(&game).phases.len());
     assert!(played.by_ref().take(20).all(|phases| phases > 2) && played.count() > 5);
 }
@@ -308,7 +308,7 @@ fn what_a_seat_cannot_know_changes_no_number_of_its_tensors() {
 }
 
 #[test]
-fn what_a_seat_cannot_know_changes_no_number_of_its_tensors_whatever_the_knobs() {
+fn tensors_ignore_hidden_cards_for_random_rules() {
     let worlds: u64 = odd_games(115, amount(60, 1500)).map(|game| spy(&game).worlds).sum();
     assert!(worlds > 10_000, "{worlds}");
 }

@@ -11,7 +11,7 @@ fn cards_are_dealt_one_at_a_time_from_the_starter_on() {
 }
 
 #[test]
-fn each_seat_sees_its_bottom_row_and_all_see_which_cards_those_are() {
+fn first_peeks_are_private_but_their_spots_are_public() {
     for preset in ["original", "classic"] {
         let mut table = Stage::of(preset, 2).starter("b").deal();
         let seen =
@@ -58,7 +58,7 @@ fn nothing_can_be_taken_from_an_empty_pile() {
 }
 
 #[test]
-fn the_drawer_alone_sees_a_drawn_card_and_all_see_what_it_replaces() {
+fn drawn_cards_are_private_and_replaced_cards_public() {
     let mut table = Stage::of("classic", 2).holds("a", "9h 2h 3h 4h").stock("Qs").deal();
     table.news();
     table.play("a draw");
@@ -153,7 +153,7 @@ fn cards_without_a_power_ask_for_nothing() {
 }
 
 #[test]
-fn a_red_king_gives_two_actions_the_second_chosen_after_the_first() {
+fn red_kings_give_two_actions_in_turn() {
     let mut table = drawn_and_dropped(Stage::of("original", 2).holds("a", "1 2 3 4"), "KR");
     assert!(table.offers("a look a1") && table.offers("a look b1") && table.offers("a swap a1 b1"));
     assert!(!table.offers("a swap a1 a2") && !table.offers("a skip"));
@@ -228,7 +228,7 @@ fn declining_one_of_two_actions_leaves_the_other_whole() {
 }
 
 #[test]
-fn the_second_look_of_a_king_is_at_another_card_and_may_be_declined() {
+fn a_kings_second_look_is_optional_and_elsewhere() {
     let mut table = drawn_and_dropped(Stage::of("classic", 2), "Ks");
     table.play("a look b1");
     assert!(!table.offers("a look b1") && table.offers("a look b2") && table.offers("a look a1"));
@@ -248,7 +248,7 @@ fn a_king_does_not_remember_what_an_earlier_king_looked_at() {
 }
 
 #[test]
-fn the_swap_of_a_faessler_need_not_involve_the_card_that_was_looked_at() {
+fn faessler_swaps_may_move_other_cards_than_the_look() {
     let mut table = drawn_and_dropped(Stage::of("faessler", 3).with("flip = 'none'"), "FR");
     table.play("a look b1");
     assert!(table.offers("a swap c1 c2") && table.offers("a swap a1 c4") && !table.offers("a swap a1 a2"));
@@ -306,7 +306,7 @@ fn a_snapped_card_has_no_power() {
 }
 
 #[test]
-fn a_look_at_another_card_is_at_another_card_wherever_that_one_lies() {
+fn second_looks_are_at_another_card() {
     let table = |power: &str, decisions: &str| {
         let deck = format!(
             "base = 'classic'\njokers = 0\nwindow = 'none'\ndeck = [{{ label = 'P', rank = 'P', points = 1, power = '{power}', \
@@ -354,7 +354,7 @@ fn a_swap_of_an_own_card_is_with_one_of_another_seat() {
 }
 
 #[test]
-fn a_swap_of_a_looked_at_card_is_with_any_or_with_another_looked_at_one() {
+fn swaps_after_looks_obey_their_knob() {
     let swaps = |table: &Scene| table.legal().matches("swap").count();
     let mut table = powered("look any then look another then swap looked", "");
     table.play("a look b1");

@@ -91,11 +91,11 @@ fn follow_all(games: impl Iterator<Item = Game>) {
 }
 
 #[test]
-fn public_events_determine_the_windows_and_snap_rights_of_the_table() {
+fn public_events_determine_windows_and_snap_rights() {
     follow_all(games(301, amount(1, 12)));
 }
 
 #[test]
-fn public_events_determine_the_windows_and_snap_rights_whatever_the_knobs() {
+fn public_events_determine_windows_for_random_rules() {
     follow_all(odd_games(302, amount(120, 2000)));
 }

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_file_of_that_length_in_utf_8_is_refused_before_it_is_read() {
+    fn long_or_non_utf8_files_are_refused() {
         let folder = std::env::temp_dir().join(format!("cambio-text-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let refusal = |path: &Path| read_text(path).unwrap_err().to_string();

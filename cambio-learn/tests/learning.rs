@@ -146,7 +146,7 @@ fn a_policy_learns_under_all_rules() {
 }
 
 #[test]
-fn a_network_keeps_the_inputs_of_its_recipe_and_of_its_beginning() {
+fn networks_keep_the_inputs_of_their_recipe() {
     let groups = |recipe: Recipe, from: Option<&Network>| {
         let learner = Learner::new(recipe, &rules(), &roster(), from)?;
         Ok::<_, LearnError>((learner.recipe().inputs.clone().unwrap(), learner.network()))
@@ -225,7 +225,7 @@ fn write_records(name: &str, rules: &Rules, agents: [&str; 2], deals: u64) -> Pa
 }
 
 #[test]
-fn a_clone_learns_the_decisions_of_the_records_and_is_the_same_for_two_threads_and_interruptions() {
+fn clones_do_not_depend_on_threads_or_interruptions() {
     let rules = Rules::preset("classic").unwrap();
     let records = write_records("clone", &rules, ["greedy", "random"], 150);
     let made = Recipe::imitating(&[records.display().to_string()], Some("greedy"), None).unwrap();
@@ -387,7 +387,7 @@ fn the_recipes_of_the_shipped_networks_are_theirs() {
 
 /// A model of few matches is the same for one and two threads, and says who wins better than equal shares.
 #[test]
-fn an_outcome_model_does_not_depend_on_threads_and_foretells_who_wins() {
+fn outcome_models_predict_and_do_not_depend_on_threads() {
     let text = "rules = 'classic'\nseats = [2, 3]\nagents = ['greedy', 'random']\nmatches = 1500\npasses = 2";
     let recipe = OutcomeRecipe::from_toml(text).unwrap();
     let classic = Rules::preset("classic").unwrap();

@@ -142,7 +142,7 @@ fn app_with_waiting() -> (App, Arc<AtomicBool>, Arc<Counts>) {
 }
 
 #[test]
-fn explanations_beyond_the_slots_wait_and_beyond_the_queue_are_refused() {
+fn explanations_wait_for_slots_and_full_queues_refuse() {
     let (app, flag, count) = app_with_waiting();
     let body = explanation("waiting", false);
     run(async {

@@ -39,7 +39,7 @@ fn fault(deed: fn() -> Action) -> AgentFault {
 }
 
 #[test]
-fn a_panic_is_the_fault_of_its_seat_and_the_match_up_to_there_replays() {
+fn panics_are_faults_and_the_match_so_far_replays() {
     let fault = fault(|| panic!("out of ideas"));
     assert!(
         fault.what.starts_with("seat b cannot go on: it panicked: out of ideas (round 1, decision "),
@@ -53,7 +53,7 @@ fn a_panic_is_the_fault_of_its_seat_and_the_match_up_to_there_replays() {
 }
 
 #[test]
-fn an_illegal_decision_is_the_last_of_the_record_and_replay_says_what_was_legal() {
+fn illegal_decisions_end_the_record_of_a_fault() {
     let fault = fault(|| Action::End);
     assert!(fault.what.starts_with("seat b decided `end`, which is illegal (round 1, decision "), "{}", fault.what);
     let flaw = replay(&fault.record, &mut ()).unwrap_err();

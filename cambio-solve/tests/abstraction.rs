@@ -41,7 +41,7 @@ fn whoever_tells_less_apart_can_be_exploited_for_more() {
 }
 
 #[test]
-fn choices_of_one_candidate_are_taken_equally_often_and_none_never() {
+fn choices_of_one_candidate_are_equally_likely() {
     let game = mini("mini-m1");
     let told = Abstraction::of(&game, |moment| {
         let len = moment.view.choices().len();

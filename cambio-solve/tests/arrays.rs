@@ -49,7 +49,7 @@ fn exploitability_by_play(game: &Game, strategy: &Strategy) -> f64 {
 }
 
 #[test]
-fn arrays_have_the_exploitability_of_the_strategy_that_is_set_one_by_one() {
+fn arrays_have_the_exploitability_of_their_strategy() {
     for game in games() {
         let until = StopCondition { iterations: 10_000, exploitability: 1e-3 };
         let solved = Cfr::new(&game, CfrMethod::DCFR).run(&until, &mut |_| {});
@@ -134,7 +134,7 @@ fn codes(decisions: &[Action]) -> Vec<u64> {
 
 /// The log of a match has the same sightings and decisions at each decision as the information set.
 #[test]
-fn an_information_set_has_the_sightings_and_decisions_of_its_seat() {
+fn information_sets_have_the_sightings_of_their_seat() {
     for game in games().take(2) {
         let mut known = BTreeSet::new();
         for seat in SEATS {

@@ -87,7 +87,7 @@ fn the_rest_of_the_family_is_as_it_was() {
 
 /// The key digests distinguish exactly the information sets that whole histories distinguish.
 #[test]
-fn a_plain_walk_by_whole_histories_finds_the_same_information_sets() {
+fn a_walk_by_histories_finds_the_same_information_sets() {
     for name in ["mini-m0", "mini-m1", "mini-s"] {
         let game = mini(name);
         let tree = Tree::of(game.rules());

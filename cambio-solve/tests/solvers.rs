@@ -153,7 +153,7 @@ fn the_estimate_of_a_small_game_is_near_its_size() {
 }
 
 #[test]
-fn a_policy_that_follows_a_strategy_is_that_strategy_where_it_comes() {
+fn policies_that_follow_a_strategy_equal_it() {
     let game = mini("mini-m1");
     let strategy = solved(&game, 1e-4);
     let mut follow =
@@ -188,7 +188,7 @@ impl Agent for Fixed {
 }
 
 #[test]
-fn a_player_is_asked_only_where_it_comes_and_its_faults_are_told() {
+fn agents_are_asked_only_where_they_come() {
     let game = mini("mini-m1");
     let answers = game.ask(&mut AgentPolicy::new(|| Fixed(None), 0, 1), &mut |_| {}).unwrap();
     assert!(answers.asked.iter().sum::<usize>() < 1_000, "{:?}", answers.asked);

@@ -52,7 +52,7 @@ fn the_fastest_seat_is_first_and_a_seat_without_a_time_is_last() {
 }
 
 #[test]
-fn a_match_with_decisions_taken_back_has_the_races_of_one_without_and_its_record_replays() {
+fn undone_decisions_do_not_change_the_races() {
     for deal in 0..6 {
         let (mut once, mut again) = (played(deal, Some(650), false), played(deal, Some(650), true));
         let undone = [&mut once, &mut again].map(|record| record.fields["x-person"]["undone"].take());

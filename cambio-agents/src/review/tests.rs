@@ -81,7 +81,7 @@ impl Observer for Checker {
 
 /// With `CAMBIO_FULL=1`: about 300 intervals against references with 10,000 worlds.
 #[test]
-fn intervals_of_costs_cover_a_reference_and_blunders_are_found_again() {
+fn cost_intervals_cover_a_reference_and_find_blunders() {
     let is_full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
     let (deals, worlds, playouts, repetitions) = if is_full { (28, 10_000, 200, 5) } else { (3, 400, 40, 1) };
     let mut found = Agreement::default();

@@ -38,7 +38,7 @@ fn growth(mode: TreeMode) -> TreeSettings {
 }
 
 #[test]
-fn what_one_seat_declares_in_a_window_changes_no_other_seats_information() {
+fn declarations_in_a_window_are_private_information() {
     let rules = Rules::preset("classic").unwrap();
     let (world, stream) = window_world(&rules);
     let snap = world.view(Seat::A).known_matches().first_from(Seat::A).map(Action::Snap).unwrap();
@@ -69,7 +69,7 @@ fn twin_worlds(rules: &Rules) -> (State, State) {
 }
 
 #[test]
-fn the_other_seats_information_is_what_they_see_in_the_sampled_world() {
+fn other_seats_information_is_from_the_sampled_world() {
     let rules = Rules::preset("classic").unwrap();
     let (one, other) = twin_worlds(&rules);
     let key = |world: &State, mode, seat| {
@@ -83,7 +83,7 @@ fn the_other_seats_information_is_what_they_see_in_the_sampled_world() {
 }
 
 #[test]
-fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
+fn private_faces_are_ordered_information_of_one_seat() {
     let (one, other) = (Card::new(3).unwrap(), Card::new(4).unwrap());
     let after = |cards: &[Card]| {
         let mut histories = SeatHistories { public: 0, private: [0; MAX_SEATS] };
@@ -109,7 +109,7 @@ fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
 }
 
 #[test]
-fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_parent_was_visited() {
+fn decisions_are_judged_by_their_availability_count() {
     let rules = Rules::preset("classic").unwrap();
     let mut dice = Dice(Key::new(19, 0).stream(Purpose::Deck, 0));
     let world = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();

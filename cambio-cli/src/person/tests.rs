@@ -7,7 +7,7 @@ use cambio_view::SessionConfig;
 use super::*;
 
 #[test]
-fn every_decision_is_understood_by_its_words_whatever_else_is_offered() {
+fn every_decision_is_understood_by_its_words() {
     let mut offered = 0;
     for (preset, seats) in PRESETS.into_iter().zip([2, 4, 3, 2, 2, 2]) {
         let rules = Rules::preset(preset).unwrap();

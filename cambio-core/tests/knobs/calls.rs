@@ -183,7 +183,7 @@ fn emptied(empty_hand: &str) -> Scene {
 }
 
 #[test]
-pub(crate) fn an_empty_layout_ends_the_round_now_or_later_or_is_safe_or_nothing() {
+pub(crate) fn empty_layouts_act_as_their_knob_says() {
     let mut now = emptied("ends_round");
     assert_eq!(now.news(), "b snaps b1: look right; ended empty_hand; a1 turned up: 9");
     // The power of the turn is still used, then the round ends.
@@ -293,7 +293,7 @@ pub(crate) fn the_turn_limit_cuts_the_last_lap_or_waits_for_it() {
 }
 
 #[test]
-fn a_turn_after_which_its_seat_may_call_is_not_the_last_where_the_limit_waits() {
+fn the_turn_limit_waits_for_a_late_call() {
     for (limit_in_lap, has_window) in [("waits", true), ("ends", false)] {
         let fields = format!("final_window = false\nturn_limit = 1\nlimit_in_lap = '{limit_in_lap}'");
         let mut table = Stage::of("classic", 2).with(&fields).stock("2s").deal();

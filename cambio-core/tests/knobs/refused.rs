@@ -12,7 +12,7 @@ fn refusal(fields: &str) -> String {
 }
 
 #[test]
-fn every_knob_refuses_a_wrong_value_and_names_field_value_and_what_is_allowed() {
+fn wrong_knob_values_name_field_value_and_allowed_values() {
     for knob in KNOBS {
         for wrong in
             [json!("nonsense"), json!(99_999), json!(-99_999), json!(1.5), json!([0]), json!({"a": 1}), json!(null)]
@@ -142,7 +142,7 @@ fn rule_tables_from_before_a_knob_are_read_as_they_were_meant() {
 /// Run ids, records and networks depend on these bytes, and people compare printed rules. The optional knobs follow the
 /// part of a printed rule file that is pinned here.
 #[test]
-fn the_rules_of_presets_are_written_with_the_bytes_of_older_versions() {
+fn presets_are_written_with_unchanged_bytes() {
     let hash = |text: &str| {
         text.bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
@@ -355,7 +355,7 @@ fn many_kinds_are_refused_before_they_are_looked_at() {
 }
 
 #[test]
-fn a_refusal_quotes_no_control_character_and_nothing_whole_that_is_long() {
+fn refusals_quote_no_control_character_or_long_text() {
     let long = "x".repeat(1_000_000);
     for foreign in ["\u{1b}[31mred\u{1b}[0m\u{9b}2J\u{202e}", &long] {
         let quoted = Value::from(foreign).to_string().replace('\u{9b}', "\\u009b").replace('\u{202e}', "\\u202e");
@@ -486,7 +486,7 @@ fn a_deck_that_does_not_cover_the_deal_is_refused() {
 }
 
 #[test]
-fn every_preset_can_seat_two_to_eight_and_is_written_as_it_is_read() {
+fn presets_seat_two_to_eight_and_round_trip() {
     for preset in PRESETS {
         let rules = Rules::preset(preset).unwrap();
         assert!((2..=8).all(|seats| rules.covers(seats).is_ok()), "{preset}");
@@ -516,7 +516,7 @@ fn every_mini_game_is_a_rule_table_and_written_as_it_is_read() {
 }
 
 #[test]
-fn changed_rules_do_not_pass_for_the_preset_that_they_start_from() {
+fn changed_rules_lose_the_name_of_their_preset() {
     use cambio_core::RulesSpec;
     let name = |text: &str| RulesSpec::from_toml(text).unwrap().validate().unwrap().name().to_owned();
     assert_eq!(name("base = 'classic'"), "custom");
@@ -526,7 +526,7 @@ fn changed_rules_do_not_pass_for_the_preset_that_they_start_from() {
 }
 
 #[test]
-fn a_number_of_jokers_beside_the_copies_of_an_own_deck_is_refused() {
+fn joker_counts_beside_a_custom_deck_are_refused() {
     use cambio_core::RulesSpec;
     let printed = RulesSpec::preset("classic").unwrap().to_toml();
     let altered = printed.replace(
@@ -555,7 +555,7 @@ fn what_the_knobs_leave_no_room_for_is_refused() {
 }
 
 #[test]
-fn rules_that_are_written_down_are_the_same_rules_whatever_their_jokers() {
+fn written_rules_round_trip_with_any_jokers() {
     for jokers in [0, 2, 4] {
         let rules = RulesSpec::from_toml(&format!("base = 'classic'\njokers = {jokers}")).unwrap().validate().unwrap();
         let again = RulesSpec::from_toml(&rules.spec().to_toml()).unwrap().validate().unwrap();

@@ -23,7 +23,7 @@ pub(crate) fn the_pile_can_be_taken_or_not() {
 }
 
 #[test]
-pub(crate) fn a_taken_card_that_is_dropped_has_the_power_that_the_knob_leaves_it() {
+pub(crate) fn dropped_taken_cards_act_as_their_knob_says() {
     let taken = |redrop: &str| {
         let mut table = after_a_dropped("8s", &format!("redrop = '{redrop}'"));
         table.play("b take");

@@ -189,7 +189,7 @@ fn the_gradient_of_a_policy_is_the_slope_of_its_objective() {
 }
 
 #[test]
-fn a_policy_takes_what_has_an_advantage_until_the_ratio_is_clipped() {
+fn policies_follow_advantages_until_the_clip() {
     let (samples, mut trainer) = (policy(), Trainer::new(5, 1));
     let chance = |trainer: &Trainer| {
         let (mut all, mut forward) = (Vec::new(), Activations::NONE);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn agents_that_differ_in_one_number_are_a_family_and_defaults_are_numbers() {
+fn agents_differing_in_one_number_are_a_family() {
     let specs =
         ["greedy", "greedy(call_at=9)", "random(pass=0.9)", "greedy(call_at=3)", "mine(n=10,way=a)", "mine(n=1,way=b)"];
     let found = families(&specs);

@@ -4,7 +4,7 @@ use crate::resampling::{ResampleRng as _, stream};
 /// Regression test: one seat wins most matches of each deal, as in a table of equal agents. Hotelling's test, which was
 /// used before, rejects 14 % at four seats with 12 deals and 11 % at eight seats with 60, instead of 5 %.
 #[test]
-fn at_most_one_of_twenty_is_rejected_where_nothing_is_to_be_found() {
+fn true_hypotheses_are_rejected_one_time_in_twenty() {
     let runs = crate::amount(4000, 40_000);
     let mut rng = stream(3, 12);
     for (seats, clusters) in [(2, 30_usize), (4, 12), (4, 60), (8, 12), (8, 60)] {

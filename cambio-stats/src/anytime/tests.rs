@@ -2,7 +2,7 @@ use super::*;
 use crate::resampling::{ResampleRng as _, stream};
 
 #[test]
-fn whoever_looks_at_every_cluster_is_misled_one_time_in_twenty_at_most() {
+fn anytime_bounds_mislead_at_most_one_time_in_twenty() {
     let runs = crate::amount(400, 4000);
     let (mut fooled, mut by_t) = (0, 0);
     for run in 0..runs {

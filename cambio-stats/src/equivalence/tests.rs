@@ -3,7 +3,7 @@ use crate::resampling::{ResampleRng as _, stream};
 use crate::{Moments, Support};
 
 #[test]
-fn the_p_value_is_below_5_percent_just_where_the_90_percent_interval_is_inside_the_margin() {
+fn equivalence_agrees_with_the_90_percent_interval() {
     let mut rng = stream(6, 1);
     for support in [Support::Line, Support::Difference] {
         for _ in 0..2000 {
@@ -18,7 +18,7 @@ fn the_p_value_is_below_5_percent_just_where_the_90_percent_interval_is_inside_t
 
 /// The mean of whole results from −2 to 2, in halves, is at the margin or beyond it.
 #[test]
-fn at_the_margin_equivalence_is_claimed_once_in_twenty_and_inside_it_with_power() {
+fn equivalence_is_claimed_once_in_twenty_at_the_margin() {
     let runs = crate::amount(1000, 20_000);
     let mut rng = stream(6, 2);
     for (mean, clusters) in [(0.1, 100), (-0.1, 100), (0.1, 1000), (0.15, 400), (0.0, 1000)] {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn numbers_are_counted_in_any_order_and_quantiles_are_among_them() {
+fn histograms_count_in_any_order() {
     let values = [3, -2, 7, 3, 3, 0, 7, -2, 3, 12];
     let (mut counted, mut backwards) = (Histogram::default(), Histogram::default());
     for &value in &values {

@@ -4,7 +4,7 @@ use crate::resampling::{ResampleRng as _, stream};
 /// The definition, with explicit clusters: the moments of the sample and of the unseen cluster, and bisection in
 /// place of the inverse.
 #[test]
-fn an_end_has_halls_statistic_of_the_clusters_and_the_unseen_cluster() {
+fn interval_ends_have_halls_statistic() {
     let clusters = [0.0, 0.0, 0.25, 0.0, 0.5, 0.0, 0.0, 1.0, 0.25, 0.0];
     let count = clusters.len() as f64;
     let mean = clusters.iter().sum::<f64>() / count;

@@ -5,7 +5,7 @@ use crate::{Joint, Matrix, Support};
 
 /// Regression test: formerly a plan was for the interval of one pair alone, and the actual power was 66 %.
 #[test]
-fn a_plan_for_all_pairs_together_finds_the_difference_as_often_as_it_says() {
+fn plans_for_all_pairs_have_the_stated_power() {
     let runs = crate::amount(120, 1000);
     let alpha = SimultaneousIntervals::new(&Matrix::identity(4, 4), Contrasts::Pairs, &mut stream(1, 5)).unwrap();
     let alpha = alpha.alpha_at(0.95);

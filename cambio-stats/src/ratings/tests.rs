@@ -11,7 +11,7 @@ fn rankings(games: &[&[(usize, usize)]]) -> Rankings {
 }
 
 #[test]
-fn two_players_have_the_odds_of_their_wins_and_a_tie_is_a_win_and_a_loss() {
+fn two_players_have_the_odds_of_their_wins() {
     let win: &[(usize, usize)] = &[(0, 1), (1, 2)];
     let loss: &[(usize, usize)] = &[(0, 2), (1, 1)];
     let tie: &[(usize, usize)] = &[(0, 1), (1, 1)];
@@ -26,7 +26,7 @@ fn two_players_have_the_odds_of_their_wins_and_a_tie_is_a_win_and_a_loss() {
 
 /// Regression test: formerly nothing was fitted, and the ratings of all players at the table were dropped.
 #[test]
-fn who_never_lost_to_whom_is_a_component_and_the_fit_is_regularised_and_says_so() {
+fn unbeaten_players_make_the_fit_regularised() {
     let games = rankings(&[&[(0, 1), (1, 2)], &[(1, 1), (2, 2)], &[(2, 1), (1, 2)]]);
     assert_eq!(games.components(3), [0, 1, 1]);
     let fitted = fit(&games, 3, None, PositionEffects::Ignored).unwrap();
@@ -53,7 +53,7 @@ fn a_shutout_is_as_far_apart_as_the_prior_and_the_games_allow() {
 
 /// Regression test: without the cluster with the variance of the model, the coverage is 86 %.
 #[test]
-fn the_strength_of_a_player_that_is_nearly_always_last_is_covered() {
+fn strengths_of_losing_players_are_covered() {
     let mut rng = stream(1, 43);
     // Two matches on each deal. The losers share a rank, and player 2 wins one match in one deal of sixteen.
     let add = |rankings: &mut Rankings, luck: usize| {

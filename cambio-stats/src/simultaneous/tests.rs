@@ -12,7 +12,7 @@ fn holm_multiplies_and_keeps_the_order() {
 }
 
 #[test]
-fn one_comparison_has_the_quantile_of_t_and_several_have_those_of_the_tables() {
+fn simultaneous_quantiles_are_those_of_tables() {
     let factor = |size: usize, contrasts| {
         SimultaneousIntervals::new(&Matrix::identity(size, size), contrasts, &mut stream(1, 1)).unwrap().factor(1e9)
     };
@@ -44,7 +44,7 @@ fn no_interval_is_narrower_than_alone_whatever_is_drawn() {
 }
 
 #[test]
-fn the_interval_leaves_0_out_just_where_the_corrected_p_value_is_below_5_percent() {
+fn intervals_agree_with_corrected_p_values() {
     let covariance = Matrix::from_fn(4, 4, |i, j| if i == j { 1.0 + i as f64 } else { 0.3 });
     let together = SimultaneousIntervals::new(&covariance, Contrasts::Pairs, &mut stream(1, 4)).unwrap();
     for freedom in [5.0, 30.0] {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn images_and_waves_say_the_same_and_far_means_are_left_to_the_usual_interval() {
+fn image_and_wave_series_agree() {
     for drift in [-0.1, 0.0, 0.07] {
         let walk = BrownianMotion { drift, variance: 0.1, below: 2.9, above: 2.2 };
         // Just before and after the time at which the code switches to the other series.

@@ -5,7 +5,7 @@ use cambio_core::rng::{Key, Purpose};
 use super::*;
 
 #[test]
-fn a_card_that_was_kept_is_believed_to_be_low_and_shares_are_of_one_whole() {
+fn kept_cards_are_believed_to_be_low() {
     let rules = Rules::preset("classic").unwrap();
     let key = Key::new(1, 0);
     let stream = key.agent(Seat::B);

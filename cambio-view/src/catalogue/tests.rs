@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn pages_can_send_a_thousand_rule_systems_in_rule_files_and_records() {
+fn pages_can_send_a_thousand_rule_systems() {
     let catalogue = Catalogue::of_browser(cambio_agents::roster());
     let record = |limit: usize| {
         let rules = format!(r#"{{"base":"classic","turn_limit":{limit}}}"#);

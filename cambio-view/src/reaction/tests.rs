@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn half_of_the_times_are_below_the_median_and_two_of_three_within_a_spread() {
+fn reaction_times_have_their_median_and_spread() {
     let draws: Vec<ReactionTimes> = (0..2000).map(|deal| ReactionTimes::draw(Key::new(5, deal), 0, 1, 800)).collect();
     let share = |is_in: &dyn Fn(f64) -> bool| {
         let count = draws.iter().flat_map(|times| times.0).filter(|&time| is_in(f64::from(time))).count();

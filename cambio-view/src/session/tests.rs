@@ -34,7 +34,7 @@ fn played(practice: bool) -> Record {
 }
 
 #[test]
-fn a_record_contains_the_persons_seat_hints_and_undone_decisions() {
+fn records_contain_seat_hints_and_undone_decisions() {
     for (practice, about) in [
         (true, json!({ "seat": "b", "practice": true, "hints": 2, "undone": 1 })),
         (false, json!({ "seat": "b", "practice": false, "hints": 0, "undone": 0 })),

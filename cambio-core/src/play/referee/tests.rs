@@ -5,7 +5,7 @@ use crate::rules::PRESETS;
 use crate::testing::RandomAgent;
 
 #[test]
-fn a_match_is_the_same_whether_or_not_its_deal_was_played_before() {
+fn matches_do_not_depend_on_earlier_use_of_their_deal() {
     for name in PRESETS {
         let rules = Rules::preset(name).unwrap();
         let key = Key::new(3, 5);
@@ -35,7 +35,7 @@ fn a_match_is_the_same_whether_or_not_its_deal_was_played_before() {
 
 /// Agents receive the same notices, and observers the same events, whichever methods step the match.
 #[test]
-fn a_match_is_the_same_by_decisions_by_turns_with_agents_taken_out_and_with_decisions_of_the_caller() {
+fn matches_do_not_depend_on_how_they_are_stepped() {
     let rules = Rules::preset("faessler").unwrap();
     let start = |players: Players<RandomAgent>| {
         Referee::new(Deal::new(&rules, Key::new(8, 1)), players, Fingerprinter::default()).unwrap()

@@ -16,7 +16,7 @@ fn every_place_sits_in_every_seat_equally_often() {
 }
 
 #[test]
-fn in_a_williams_design_everybody_follows_everybody_else_equally_often() {
+fn williams_designs_balance_every_succession() {
     for seats in 2..=8 {
         let mut after = vec![vec![0; seats]; seats];
         let seatings = Rotations::Williams.seatings(seats);

@@ -64,7 +64,7 @@ fn counting(matches: &Arc<AtomicUsize>) -> Roster {
 }
 
 #[test]
-fn rotations_with_the_same_agents_in_the_same_seats_are_played_once() {
+fn equal_rotations_are_played_once() {
     let one = "inside";
     let other = "inside(call_at=9)";
     for (rotations, lineup, played) in [

@@ -4,7 +4,7 @@ use super::*;
 use crate::plan::Experiment;
 
 #[test]
-fn rows_are_read_back_without_batches_that_the_ledger_lacks_and_without_other_formats() {
+fn times_beyond_the_ledger_are_ignored() {
     let agents = ["greedy", "sharp(decay=0.1,threshold=0.7)"];
     let plan = Experiment::at("classic", 2, &agents).plan(&cambio_agents::roster(), Path::new(".")).unwrap();
     let mut timing = Timing::default();

@@ -35,7 +35,7 @@ fn played(options: &SprtOptions) -> SprtResult {
 }
 
 #[test]
-fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
+fn stored_runs_answer_as_tests_that_play_do() {
     let roster = cambio_agents::roster();
     // Lineups with other agents are ignored. At two seats, each pair has its own lineup.
     let (_root, two) = run(&experiment(&[2], &["random", "greedy", "sharp"]));

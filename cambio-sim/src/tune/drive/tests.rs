@@ -4,7 +4,7 @@ use crate::study::{SettingOptions, TableOptions};
 use cambio_exec::Executor;
 
 #[test]
-fn a_score_against_a_mixture_is_the_mean_of_the_scores_against_each_field() {
+fn mixture_scores_are_means_over_their_fields() {
     let (roster, executor) = (cambio_agents::roster(), Executor::new(1).unwrap());
     let specs = ["greedy(call_at=3)", "greedy(call_at=8)"].map(String::from);
     for (seats, luck) in [(2, LuckChoice::Off), (3, LuckChoice::Off), (2, LuckChoice::On)] {

@@ -4,7 +4,7 @@ const ITSELF: &str = r#"{"version":"0.1.0","agent":"greedy(call_at=?)","ranges":
 const FIELD: &str = r#"{"version":"0.1.0","agent":"greedy(call_at=?)","ranges":["3..4"],"rules":"classic","seats":2,"field":["greedy"],"payoff":"points","seed":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","method":"cma","command":"cambio tune","blocks":60,"best":"greedy(call_at=3)","best_value":"3","estimate":-0.1,"validation":{"deals":30,"winner":0.5,"incumbent":"greedy","incumbent_mean":0.5,"difference":0.0,"low":null,"high":null}}"#;
 
 #[test]
-fn both_kinds_are_written_as_they_were_read_with_their_nulls_and_without_what_they_lack() {
+fn tuning_results_round_trip() {
     let same = FIELD.replace(
         r#""deals":30,"winner":0.5,"incumbent":"greedy","incumbent_mean":0.5,"difference":0.0,"low":null,"high":null"#,
         r#""deals":0,"incumbent":"greedy""#,
@@ -18,7 +18,7 @@ fn both_kinds_are_written_as_they_were_read_with_their_nulls_and_without_what_th
 }
 
 #[test]
-fn what_is_no_result_is_refused_with_a_sentence_that_names_what_is_wrong() {
+fn invalid_tuning_results_are_refused_with_the_reason() {
     for (text, old, new, sentence) in [
         (ITSELF, r#""deals":30,"#, "", "a result against itself: missing field `deals`"),
         (FIELD, r#""method":"cma","#, "", "a result against a field: missing field `method`"),

@@ -24,7 +24,7 @@ fn played(strengths: &[f64], extra: f64, clusters: usize, rng: &mut impl rand::R
 
 /// Regression test: formerly the p-value of a pair took the fit as known, and rejected less than its level.
 #[test]
-fn one_of_twenty_is_rejected_where_one_strength_describes_all_pairs() {
+fn true_strengths_are_rejected_one_time_in_twenty() {
     let runs = crate::amount(400, 10_000);
     let mut rng = stream(5, 1);
     for (strengths, clusters) in
@@ -51,7 +51,7 @@ fn one_of_twenty_is_rejected_where_one_strength_describes_all_pairs() {
 }
 
 #[test]
-fn a_pair_that_deviates_is_found_and_its_residual_is_the_deviation() {
+fn deviating_pairs_have_their_deviation_as_residual() {
     let rankings = played(&[0.0, 0.4, -0.4, 0.2], 0.5, 3000, &mut stream(5, 2));
     let found = misfit(&rankings, 4, PositionEffects::Ignored).unwrap();
     assert!(found.test.unwrap().p < 1e-6 && found.residuals.len() == 6);
@@ -62,7 +62,7 @@ fn a_pair_that_deviates_is_found_and_its_residual_is_the_deviation() {
 }
 
 #[test]
-fn two_players_have_no_residual_and_equal_players_do_not_break_the_test() {
+fn two_players_have_no_residual() {
     let two = misfit(&played(&[0.0, 0.5], 0.0, 200, &mut stream(5, 3)), 2, PositionEffects::Ignored).unwrap();
     assert_eq!((two.residuals.len(), two.test), (0, None));
     // Players 2 and 3 always tie, and have the same results against the others.

@@ -33,7 +33,7 @@ fn strength(player: usize) -> f64 {
 }
 
 #[test]
-fn one_table_by_itself_has_the_ratings_that_it_has_and_two_of_the_same_deals_are_no_surer() {
+fn pooling_equal_deals_adds_no_certainty() {
     let mut rng = stream(1, 40);
     let table = play(&mut rng, 60, &[0, 1, 2], &[0.0; 60]);
     let alone = fit(&table, 3, None, PositionEffects::Ignored).unwrap();
@@ -75,7 +75,7 @@ fn pooled_intervals_hold_where_tables_share_their_deals() {
 }
 
 #[test]
-fn who_never_lost_at_any_table_is_rated_with_a_prior_and_a_table_elsewhere_makes_that_unnecessary() {
+fn pooled_ratings_of_unbeaten_players_have_a_prior() {
     let win = |winner: usize, loser: usize| {
         let mut rankings = Rankings::default();
         for deal in 0..20 {
