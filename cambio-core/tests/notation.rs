@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_that_is_read_as_a_decision_is_its_notation_but_for_the_order_of_a_swap(text in "[a-z]{3,5}( [a-i][0-9]{1,2}){0,2}") {
+    fn parsed_decisions_print_as_their_notation(text in "[a-z]{3,5}( [a-i][0-9]{1,2}){0,2}") {
         if let Ok(action) = text.parse::<Action>() {
             let mut words: Vec<&str> = text.split(' ').collect();
             let written = action.to_string();
