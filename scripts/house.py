@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the structure of the crates: no dependency cycles between modules, at most 1200 lines per file, enough examples, short test names.
+"""Checks the structure of the crates: no circles of modules, at most 1200 lines per file, enough examples, short test names.
 
 A module depends on another module if a path in it names the other module, or an item that the crate root or a parent
 re-exports from it. Dependencies of a submodule on siblings of its parent count for the parent. A public function has an
