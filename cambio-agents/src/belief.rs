@@ -10,18 +10,17 @@
 //! Worlds are drawn in proportion to the product of the evidence and of the probability of the calls: by rejection if few
 //! cards have evidence, otherwise by Metropolis–Hastings exchanges.
 
-mod evidence;
 mod sampler;
 
 use cambio_core::engine::{Motion, SnapRights, WindowSign};
+use cambio_core::rules::{MAX_KINDS, SPOTS};
 use cambio_core::{
     Briefing, Card, Event, Knowledge, Observation, Rules, Seat, SeatSet, Sighting, Spot, SpotSet, State,
 };
 use rand::Rng;
+use sampler::{Calls, Sampler};
 
 use crate::heuristic::HeuristicParams;
-use evidence::Evidence;
-use sampler::{Calls, Sampler};
 
 /// The play that belief assumes of the other seats.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -392,5 +391,59 @@ impl Belief {
             return self.knowledge.sample(view, rng);
         }
         self.sampler.draw(rng, |placed, rng| self.knowledge.sample_around(view, rng, placed))
+    }
+}
+
+/// A weight for each kind of card in each spot. Only the ratios of weights within a spot have a meaning.
+#[derive(Clone, Debug)]
+struct Evidence {
+    weights: Vec<[f32; MAX_KINDS]>,
+    marked: SpotSet,
+}
+
+impl Evidence {
+    /// No evidence: every kind has weight 1 everywhere.
+    fn new() -> Evidence {
+        Evidence { weights: vec![[1.0; MAX_KINDS]; SPOTS], marked: SpotSet::EMPTY }
+    }
+
+    fn clear(&mut self) {
+        self.weights.fill([1.0; MAX_KINDS]);
+        self.marked = SpotSet::EMPTY;
+    }
+
+    /// Removes the evidence for one spot.
+    fn flatten(&mut self, spot: Spot) {
+        self.weights[spot.index()] = [1.0; MAX_KINDS];
+        self.marked.remove(spot);
+    }
+
+    /// Adds one decision: a kind that contradicts the decision loses weight.
+    ///
+    /// The decision has probability 1 − ε/2 if the kind agrees with it, otherwise ε/2.
+    fn weigh(&mut self, spot: Spot, kind: usize, agrees: bool, epsilon: f64) {
+        const LEAST: f32 = 1e-12;
+        self.marked.insert(spot);
+        if !agrees {
+            let miss = epsilon / (2.0 - epsilon);
+            let weight = &mut self.weights[spot.index()][kind];
+            *weight = (*weight * miss as f32).max(LEAST);
+        }
+    }
+
+    /// Swaps the evidence of two spots, whose cards are swapped.
+    fn swap(&mut self, one: Spot, other: Spot) {
+        self.weights.swap(one.index(), other.index());
+        self.marked.swap(one, other);
+    }
+
+    /// The weight of a card in a spot; 1 without evidence.
+    fn weight(&self, spot: Spot, card: Card) -> f64 {
+        f64::from(self.weights[spot.index()][card.kind()])
+    }
+
+    /// The spots with evidence.
+    fn marked(&self) -> SpotSet {
+        self.marked
     }
 }

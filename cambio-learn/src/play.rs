@@ -1,8 +1,5 @@
 //! Self-play: matches of the network against itself and other agents.
 
-mod policy;
-mod value;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,16 +10,15 @@ use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::{MatchEnd, WholeNumber};
 use cambio_core::view::CardHistory;
 use cambio_core::{
-    Action, Agent, Card, Deal, Event, Observer, Players, Playing, Referee, Rules, Score, Seat, Standing, State,
+    Action, Agent, Card, Deal, Event, Observer, Players, Playing, Referee, Rules, Score, Seat, Spot, Standing, State,
+    Table, View,
 };
 
 use crate::error::LearnError;
 use crate::recipe::{Play, Recipe, Rival};
 use crate::rng::SeededRng;
-use crate::samples::RoundValues;
-
-pub(crate) use policy::PolicyCollector;
-pub(crate) use value::ValueCollector;
+use crate::samples::{PolicySamples, RoundValues, Samples};
+use crate::trainer::sigmoid;
 
 /// The statistics of matches.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -317,4 +313,209 @@ fn soft(evaluation: &NetworkEvaluation, temperature: f32, chance: &mut SeededRng
         }
     }
     best.1
+}
+
+/// Draws each decision from the network's probabilities.
+#[derive(Default)]
+pub(crate) struct PolicyCollector {
+    samples: PolicySamples,
+    evaluation: NetworkEvaluation,
+    /// A buffer for the critic's inputs.
+    position: NetworkEvaluation,
+    on: Vec<u16>,
+}
+
+/// The critic's view: the view of a seat that sees every card.
+struct OpenView<'a> {
+    state: &'a State,
+    seat: Seat,
+}
+
+impl View for OpenView<'_> {
+    fn table(&self) -> &Table {
+        self.state.table()
+    }
+
+    fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    fn face(&self, spot: Spot) -> Option<Card> {
+        self.state.face(spot)
+    }
+
+    fn held(&self) -> Option<Card> {
+        self.state.held()
+    }
+}
+
+impl Collector for PolicyCollector {
+    type Data = PolicySamples;
+
+    fn round_begins(&mut self, _: &Play, _: f32, _: &mut SeededRng) {}
+
+    fn decide(&mut self, _: &Play, network: &Network, referee: &SelfPlay<'_>, chance: &mut SeededRng) -> Action {
+        let state = referee.playing().state();
+        let seat = state.actor().expect("a seat is to act");
+        let (view, (history, standing)) = (state.view(seat), referee.observer().seen_by(seat));
+        let PolicyCollector { samples, evaluation, position, on } = self;
+        network.evaluate(&view, history, standing, evaluation);
+        let number = evaluation.actions().len();
+        if number == 1 {
+            return evaluation.actions().next().expect("there is one");
+        }
+        let index = soft(evaluation, 1.0, chance);
+        let inputs = network.inputs();
+        for candidate in 0..number {
+            on.clear();
+            inputs.on(&view, evaluation, candidate, |input| on.push(input as u16));
+            samples.choices.push(on, candidate == index);
+        }
+        samples.choices.end();
+        let sum: f32 = weights(evaluation, 1.0).sum();
+        samples.chances.push(weights(evaluation, 1.0).nth(index).expect("it is one of them") / sum);
+        samples.seats.push(seat.index() as u8);
+        samples.luck.push(referee.observer().luck(seat));
+        on.clear();
+        inputs.on_position(&view, history, standing, position, |input| on.push(input as u16));
+        let open = OpenView { state, seat };
+        inputs.on_position(&open, history, standing, position, |input| on.push((inputs.count() + input) as u16));
+        samples.positions.push(on, 0.0);
+        evaluation.actions().nth(index).expect("it is one of them")
+    }
+
+    fn is_judged(&self) -> bool {
+        true
+    }
+
+    fn round_ends(&mut self, _: &Play, result: &RoundValues) {
+        self.samples.rounds.push((self.samples.chances.len(), *result));
+    }
+
+    fn data(self) -> PolicySamples {
+        self.samples
+    }
+}
+
+/// A decision of the network to train on.
+#[derive(Clone, Copy, Debug)]
+struct LearnedDecision {
+    seat: Seat,
+    /// The range of the decision's inputs in [`ValueCollector::on`].
+    start: usize,
+    end: usize,
+    /// The network's value of the best candidate, or with a temperature the mean value under the softmax.
+    value: f32,
+    /// The luck of the seat in the match before the decision.
+    luck: f32,
+    /// Whether the decision was exploratory.
+    explored: bool,
+}
+
+/// Takes the best candidates, except for one exploratory decision in some rounds.
+#[derive(Default)]
+pub(crate) struct ValueCollector {
+    samples: Samples,
+    evaluation: NetworkEvaluation,
+    /// The active inputs of the round's decisions.
+    on: Vec<u16>,
+    decisions: Vec<LearnedDecision>,
+    /// The softmax temperature of decisions; 0 takes the best.
+    temperature: f32,
+    /// Whether a decision of the round may be exploratory.
+    may_explore: bool,
+    explored: bool,
+}
+
+impl Collector for ValueCollector {
+    type Data = Samples;
+
+    fn round_begins(&mut self, play: &Play, share: f32, chance: &mut SeededRng) {
+        self.temperature = play.temperature_after(share);
+        self.may_explore = chance.share() < play.explore_rounds;
+        self.explored = false;
+        self.decisions.clear();
+        self.on.clear();
+    }
+
+    fn decide(&mut self, play: &Play, network: &Network, referee: &SelfPlay<'_>, chance: &mut SeededRng) -> Action {
+        let state = referee.playing().state();
+        let seat = state.actor().expect("a seat is to act");
+        let (view, (history, standing)) = (state.view(seat), referee.observer().seen_by(seat));
+        let evaluation = &mut self.evaluation;
+        network.evaluate(&view, history, standing, evaluation);
+        let number = evaluation.actions().len();
+        let mut index = evaluation.best();
+        if number > 1 {
+            let mut value = sigmoid(evaluation.logits().nth(index).expect("the best is one of them") as f32);
+            if self.temperature > 0.0 {
+                index = soft(evaluation, self.temperature, chance);
+                value = soft_value(evaluation, self.temperature);
+            }
+            let mut explored = false;
+            if self.may_explore && !self.explored && chance.share() < play.explore {
+                index = explore(evaluation, chance);
+                explored = true;
+            } else if play.force_call_after.is_some_and(|turns| state.table().turns() > turns)
+                && !self.explored
+                && chance.share() < play.explore
+                && let Some(call) = evaluation.actions().position(|action| action == Action::Call)
+            {
+                index = call;
+                explored = true;
+            }
+            if explored {
+                self.explored = true;
+                // Drops the other seats' earlier decisions, because the exploration changes their outcome.
+                self.decisions.retain(|decision| decision.seat == seat);
+            }
+            let (start, luck) = (self.on.len(), referee.observer().luck(seat));
+            network.inputs().on(&view, evaluation, index, |input| self.on.push(input as u16));
+            self.decisions.push(LearnedDecision { seat, start, end: self.on.len(), value, luck, explored });
+        }
+        self.evaluation.actions().nth(index).expect("it is one of them")
+    }
+
+    fn is_judged(&self) -> bool {
+        !self.explored
+    }
+
+    fn round_ends(&mut self, play: &Play, result: &RoundValues) {
+        // For each seat: the return after the decision, and its luck so far.
+        let RoundValues { mut shares, mut luck } = *result;
+        for decision in self.decisions.iter().rev() {
+            let (back, later) = (&mut shares[decision.seat.index()], &mut luck[decision.seat.index()]);
+            // The luck after the decision has the mean 0, so it can be subtracted without bias.
+            *back -= *later - decision.luck;
+            *later = decision.luck;
+            self.samples.push(&self.on[decision.start..decision.end], *back);
+            let before = if decision.explored {
+                decision.value
+            } else {
+                play.lambda * *back + (1.0 - play.lambda) * decision.value
+            };
+            *back = play.discount * before;
+        }
+    }
+
+    fn data(self) -> Samples {
+        self.samples
+    }
+}
+
+/// Draws an exploratory candidate: uniformly, or by a softmax of the values.
+fn explore(evaluation: &NetworkEvaluation, chance: &mut SeededRng) -> usize {
+    const TEMPERATURE: f32 = 0.3;
+    let number = evaluation.actions().len();
+    if chance.share() < 0.5 { chance.below(number) } else { soft(evaluation, TEMPERATURE, chance) }
+}
+
+/// The mean win share under the softmax.
+fn soft_value(evaluation: &NetworkEvaluation, temperature: f32) -> f32 {
+    let (mut all, mut sum) = (0.0, 0.0);
+    for (weight, logit) in weights(evaluation, temperature).zip(evaluation.logits()) {
+        all += weight;
+        sum += weight * sigmoid(logit as f32);
+    }
+    sum / all
 }

@@ -1,6 +1,6 @@
 use cambio_core::rules::MAX_SEATS;
 
-use super::steps::Lesson as _;
+use super::Lesson as _;
 use super::*;
 use crate::samples::RoundValues;
 
