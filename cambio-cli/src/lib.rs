@@ -75,7 +75,7 @@ enum Command {
     Play(play::Args),
     /// Start a local web server to play, watch matches and view runs
     #[command(
-        after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --host 192.168.1.5\n  cambio serve --keep my-tables\n  cambio serve --with 'external(\"python3 bot.py\")'"
+        after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --with 'external(\"python3 bot.py\")'"
     )]
     #[cfg(feature = "serve")]
     Serve(serve::Args),
@@ -113,7 +113,7 @@ enum Command {
     Plan(plan::Args),
     /// Find the best value of an agent's parameter
     #[command(
-        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method race --deals 64000"
+        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method race"
     )]
     Tune(tune::Args),
     /// Play two agents until a sequential test shows which is better
