@@ -419,7 +419,6 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
                         | "--matches"
                         | "--deals"
                         | "--generations"
-                        | "--first"
                         | "--validate"
                         | "--to"
                         | "--sample"
