@@ -112,7 +112,9 @@ fn kept_notebooks_have_all_outputs_and_nothing_of_a_machine() {
             assert!(outputs.iter().all(|output| output["output_type"] != "error"), "{name}: {}", cell["source"]);
         }
         let pictures = code.iter().flat_map(|cell| cell["outputs"].as_array().unwrap());
-        assert!(pictures.filter(|output| output["data"].get("image/png").is_some()).count() >= 2, "{name}");
+        let pictures = pictures.filter(|output| output["data"].get("image/png").is_some()).count();
+        // This notebook shows that files are equal, and draws nothing.
+        assert!(pictures >= 2 || name == "10_many_machines.ipynb", "{name}");
         assert_eq!(cells.last().unwrap()["cell_type"], "markdown", "{name} ends without a conclusion");
     }
 }
