@@ -578,7 +578,7 @@ fn plausible(view: &Observation<'_>, face: impl Fn(Spot) -> Option<Card> + Copy)
 /// `before + deal + draws + decisions + rest = result`, in shares of the win of the round, or in chances to win the match if
 /// a match has several rounds.
 ///
-/// The baseline is the playout policy of the [`Reviewer`](Reviewer) with the true cards on the table, so this is AIVAT
+/// The baseline is the playout policy of the [`Reviewer`] with the true cards on the table, so this is AIVAT
 /// (Burch, Schmid, Moravčík, Morrill and Bowling 2018) with simulated values: `deal` and `draws` have an expected value of 0 if
 /// all seats decide by their observations alone. Races and reshuffles count as draws. In a snap window, a seat's
 /// declaration is compared with the policy's declaration while the other seats play the policy; what two unusual
@@ -615,8 +615,8 @@ pub struct ResultParts {
 }
 
 impl ResultParts {
-    /// The parts of a round: the chances before the deal ([`Reviewer::before_deal`](Reviewer::before_deal)), the
-    /// reviews of all decisions in order, and the outcome ([`Reviewer::outcome`](Reviewer::outcome)).
+    /// The parts of a round: the chances before the deal ([`Reviewer::before_deal`]), the
+    /// reviews of all decisions in order, and the outcome ([`Reviewer::outcome`]).
     pub fn of(before: &[MeanEstimate], reviews: &[DecisionReview], outcome: &[f64]) -> ResultParts {
         let exact: Vec<MeanEstimate> = outcome.iter().map(|&mean| MeanEstimate { mean, error: 0.0 }).collect();
         let dealt = reviews.first().map_or(&exact, |review| &review.chances);

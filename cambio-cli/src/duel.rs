@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_core::text::duration;
 use cambio_exec::Executor;
-use cambio_sim::{Experiment, RunFolder, SettingOptions, equal_time};
+use cambio_sim::{Experiment, RunFolder, SettingOptions, TableOptions, equal_time};
 
 use crate::exit::{CliResult, Exit};
 use crate::run::{play, refuse_existing, stop_on_signal, tell_seating};
 use crate::say::say;
-use crate::seeds::seed_of;
 use crate::setting::{ThreadArgs, from_here, in_any_folder, positive};
 use crate::study::named;
 use crate::tables::Format;
@@ -77,8 +76,10 @@ fn with_equal_time(
     seconds: f64,
     roster: &Roster,
 ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-    let table =
-        Experiment { seed: Some(seed_of("equal-time")), ..Experiment::at(rules, args.setting.table.seats(), &[""]) };
+    let table = Experiment {
+        seed: Some(TableOptions::default().seed("equal-time")),
+        ..Experiment::at(rules, args.setting.table.seats(), &[""])
+    };
     let executor = Executor::new(1)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let measured = |spec: &str, taken: f64| {
         if !args.threads.quiet {

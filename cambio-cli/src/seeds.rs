@@ -9,12 +9,6 @@ use cambio_sim::tune::{TuningOutcome, TuningResult};
 
 use crate::say::say;
 
-/// The default seed of a command. Commands do not share deals by default, because results on the deals that chose an agent
-/// are biased.
-pub(super) fn seed_of(command: &str) -> Seed {
-    cambio_sim::read_seed(command).expect("the name of a command is not empty")
-}
-
 /// Prints a warning for each tuning that chose one of these agents on deals of this seed. Looks at the folders in the
 /// current folder, in `runs`, and beside the folder `out`.
 pub(super) fn warn_if_tuned_on(seed: Seed, agents: &[String], out: Option<&Path>) {

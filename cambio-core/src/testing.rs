@@ -470,7 +470,7 @@ fn check_match<A: Agent>(
 /// Renames all seats by shifting their letters by the same number of places. The order of the seats does not change.
 ///
 /// The game is symmetric under such a shift. An agent that plays a relabelled match with the same stream must therefore
-/// make the relabelled decisions; [`check_agent`](check_agent) checks this.
+/// make the relabelled decisions; [`check_agent`] checks this.
 ///
 /// ```
 /// use cambio_core::Seat;

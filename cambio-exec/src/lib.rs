@@ -1,7 +1,7 @@
 //! Parallel work whose results are committed in order ([`Executor`]), cancellation ([`CancelToken`]), locked folders
 //! ([`Claim`], [`lock`]), atomic writes of files ([`write_whole`]) and folders ([`build_aside`]), files that people write
-//! ([`read_text`], [`one_or_many`]), tables of results ([`table!`]), and the CPU time of a thread ([`thread_cpu_time`]). This crate does not depend on the
-//! game.
+//! ([`read_text`], [`one_or_many`]), tables of results ([`table!`]), and the CPU time of a thread ([`thread_cpu_time`]). This
+//! crate does not depend on the game.
 
 mod executor;
 mod files;

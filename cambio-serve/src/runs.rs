@@ -99,10 +99,6 @@ fn parsed<T: DeserializeOwned>(query: &str) -> Result<T> {
     serde_urlencoded::from_str(query).map_err(|error| RequestError::invalid(format!("the query is not valid: {error}")))
 }
 
-fn missing(sentence: String) -> RequestError {
-    RequestError { status: 404, sentence }
-}
-
 /// The match of a run with this number, counted from 1.
 fn stored_match(run: &StoredRun, number: u64) -> Option<StoredMatch> {
     let (mut left, mut before) = (number.checked_sub(1)?, 0);
@@ -144,12 +140,13 @@ impl Runs {
                 self.check_agents(&stored)?;
                 let matches = stored.plan.matches();
                 let which = stored_match(&stored, number);
-                let which =
-                    which.ok_or_else(|| missing(format!("the run has matches 1 to {matches}, found {number}")))?;
+                let which = which.ok_or_else(|| {
+                    RequestError::missing(format!("the run has matches 1 to {matches}, found {number}"))
+                })?;
                 let record = which.play(stored, self.catalogue.roster()).map_err(RequestError::invalid)?;
                 replay_in_json(&record, None)
             }
-            _ => Err(missing("there is no such page".to_owned())),
+            _ => Err(RequestError::missing("there is no such page")),
         }
     }
 
@@ -157,13 +154,13 @@ impl Runs {
     pub(crate) fn report(&self, query: &str) -> Result<String> {
         let RunName { run } = parsed(query)?;
         let path = self.folder(&run)?.join("report.html");
-        cambio_exec::read_text(&path).map_err(|_| missing("this run has no report yet".to_owned()))
+        cambio_exec::read_text(&path).map_err(|_| RequestError::missing("this run has no report yet"))
     }
 
     /// The folder of this name. Only listed names are accepted, so a path cannot leave the root.
     fn folder(&self, name: &str) -> Result<PathBuf> {
         let found = folders(&self.root).remove(name);
-        let path = found.ok_or_else(|| missing(format!("there is no run folder `{name}`")))?;
+        let path = found.ok_or_else(|| RequestError::missing(format!("there is no run folder `{name}`")))?;
         refuse_links(&path).map_err(RequestError::invalid)?;
         Ok(path)
     }

@@ -37,6 +37,11 @@ impl RequestError {
     pub fn invalid(what: impl ToString) -> RequestError {
         RequestError { status: 400, sentence: what.to_string() }
     }
+
+    /// The requested thing does not exist.
+    pub fn missing(what: impl Into<String>) -> RequestError {
+        RequestError { status: 404, sentence: what.into() }
+    }
 }
 
 impl From<SessionError> for RequestError {

@@ -185,10 +185,6 @@ impl Table {
     }
 }
 
-fn missing(what: &str) -> RequestError {
-    RequestError { status: 404, sentence: what.to_owned() }
-}
-
 fn text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("plain data serializes")
 }
@@ -270,7 +266,7 @@ impl Desk {
     fn route(&mut self, path: &str, body: Option<&str>) -> Result<Reply> {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let parts: Vec<&str> = path.split('/').collect();
-        let number = |text: &str| text.parse::<u64>().map_err(|_| missing("there is no such page"));
+        let number = |text: &str| text.parse::<u64>().map_err(|_| RequestError::missing("there is no such page"));
         let catalogue = Arc::clone(&self.catalogue);
         match (&parts[..], body) {
             (["api", "options"], None) => now(text(&catalogue.options())),
@@ -301,17 +297,18 @@ impl Desk {
             (["api", "reviews"], Some(_)) => self.begin_review(&read(body)?),
             (["api", "reviews", review], None) => {
                 let review = self.reviews.get(&number(review)?);
-                let review = review.ok_or_else(|| missing("this analysis is no longer kept; start it again"))?;
+                let review =
+                    review.ok_or_else(|| RequestError::missing("this analysis is no longer kept; start it again"))?;
                 let mut review = locked(review);
                 review.is_due = !review.is_running && !review.progress.over;
                 now(text(&review.progress))
             }
             (["api", "runs", rest @ ..], None) if rest.len() < 2 => {
-                let runs = self.runs.clone().ok_or_else(|| missing("only a server has run folders"))?;
+                let runs = self.runs.clone().ok_or_else(|| RequestError::missing("only a server has run folders"))?;
                 let (what, query) = (rest.concat(), query.to_owned());
                 later(move |_| runs(&what, &query))
             }
-            _ => Err(missing("there is no such page")),
+            _ => Err(RequestError::missing("there is no such page")),
         }
     }
 
@@ -353,7 +350,7 @@ impl Desk {
             self.tables.remove(&number);
             return now("{}".to_owned());
         }
-        let shared = self.tables.get(&number).ok_or_else(|| missing("this table is not open"))?;
+        let shared = self.tables.get(&number).ok_or_else(|| RequestError::missing("this table is not open"))?;
         let table = &mut *locked(shared);
         let Table { session, .. } = table;
         let is_post = body.is_some();
@@ -394,7 +391,7 @@ impl Desk {
                 let record = session.record()?;
                 later(move |_| replay_in_json(&record, None))
             }
-            _ => Err(missing("there is no such page")),
+            _ => Err(RequestError::missing("there is no such page")),
         }
     }
 
