@@ -70,14 +70,13 @@ pub(super) fn play<T>(
         }
         Err(error) => return Err(named(error)),
     };
-    let Shown { text, mut json, files } = show(&result)?;
+    let Shown { text, mut json, mut files } = show(&result)?;
     if is_interrupted {
         say!("interrupted: the result is undecided{next}");
         if json.is_object() {
             json["undecided"] = true.into();
         }
     }
-    let mut files = files;
     if files.is_empty() {
         files.push(("result.json", format!("{json:#}\n").into_bytes()));
     }

@@ -1,8 +1,8 @@
 //! How decisions change the state: turns, powers, windows, gifts, chains, penalties, and the end of a round.
 //!
 //! The functions run after the check in [`State::apply`](crate::State::apply), so they do not validate. Each one ends
-//! by setting the seat to act or by ending the round. `power` carries out powers; `window` carries out snap windows,
-//! gifts and chains. Cards move only through events.
+//! by setting the seat to act or by ending the round. `window` carries out snap windows, gifts and chains. Cards move only
+//! through events.
 
 mod window;
 
