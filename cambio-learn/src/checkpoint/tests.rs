@@ -32,3 +32,39 @@ fn a_checkpoint_of_a_network_of_another_size_is_refused() {
         }
     }
 }
+
+/// Every change is included in the hash: another byte, or a piece that is left out.
+#[test]
+fn changed_checkpoints_with_a_right_hash_do_not_panic() {
+    let rules = Rules::preset("mini-m1").unwrap();
+    let recipe = Recipe { rules: "mini-m1".into(), ..Recipe::default() };
+    let bytes = Learner::new(recipe.clone(), &rules, &roster(), None).unwrap().save().unwrap();
+    let body = &bytes[..bytes.len() - blake3::OUT_LEN];
+    let header = FORMAT.len() + body[FORMAT.len()..].iter().position(|&byte| byte == b'\n').unwrap();
+    let mut state = 5_u64;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % limit
+    };
+    let (mut resumed, mut refused) = (0, 0);
+    for change in 0..200 {
+        let end = if change % 4 == 3 { body.len() } else { header };
+        let place = FORMAT.len() + below(end - FORMAT.len());
+        let mut changed = body.to_vec();
+        if change % 3 == 0 {
+            drop(changed.drain(place..(place + 1 + below(4)).min(body.len())));
+        } else {
+            // A digit often leaves the header readable.
+            changed[place] = if place < header { b'0' + below(10) as u8 } else { below(256) as u8 };
+        }
+        changed.extend_from_slice(blake3::hash(&changed).as_bytes());
+        match Learner::resume(recipe.clone(), &rules, &roster(), &changed) {
+            Ok(learner) => {
+                assert!(learner.save().is_some());
+                resumed += 1;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(resumed > 10 && refused > 10, "{resumed} resumed, {refused} refused");
+}
