@@ -67,9 +67,9 @@ fn differences(comparison: &Comparison, table: &ComparedTable) -> impl Iterator<
         vec![
             agent.label.clone(),
             format!("{} − {}", letter(run), letter(difference.from)),
-            format!("{:+.4}", difference.difference),
-            ends_text(difference.alone),
-            ends_text(difference.together),
+            format!("{:+.4}", difference.difference.mean),
+            ends_text(difference.difference.ends()),
+            ends_text(difference.difference.simultaneous),
             deals,
         ]
     })

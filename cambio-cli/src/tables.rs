@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind, IsTerminal as _, Write};
 
 use cambio_core::text::duration;
-use cambio_sim::digest::{BEYOND, CellDigest};
-use cambio_sim::{Derived, FEW_DEALS, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing};
+use cambio_sim::digest::BEYOND;
+use cambio_sim::{Derived, Estimate, FEW_DEALS, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing};
 use cambio_stats::ratings::Fit;
 use cambio_stats::{Support, is_even};
 
@@ -71,13 +71,13 @@ pub(super) fn print_baseline(
     let mut out = stdout();
     let Some(first) = rows.first() else { return Err("no agent has played against the baseline".into()) };
     let texts = |row: &cambio_sim::BaselineRow| {
-        let ends = row.low.zip(row.high);
+        let ends = row.difference.ends();
         let word = match ends.map(|(low, high)| [low, high].map(|end| plan.payoff.sign() * end)) {
             Some(ends) if ends.iter().all(|end| *end > 0.0) => "better",
             Some(ends) if ends.iter().all(|end| *end < 0.0) => "worse",
             _ => "undecided",
         };
-        (ends_text(ends), p_text(row.p), word)
+        (ends_text(ends), p_text(row.difference.p), word)
     };
     match format {
         Format::Json | Format::Csv => for_programs(rows, format, &mut out)?,
@@ -86,7 +86,7 @@ pub(super) fn print_baseline(
             let line = |row: &cambio_sim::BaselineRow| {
                 let (interval, p, word) = texts(row);
                 let (seats, deals) = (row.seats.to_string(), row.deals.to_string());
-                let difference = format!("{:+.4}", row.difference);
+                let difference = format!("{:+.4}", row.difference.mean);
                 [row.rules.clone(), seats, code(&row.agent), deals, difference, interval, p, word.to_owned()]
             };
             write!(out, "{}", markdown_table(&heads, rows.iter().map(line)))?;
@@ -98,14 +98,14 @@ pub(super) fn print_baseline(
                 writeln!(out, "{rules}, {seats} seats, {}", crate::say::count(table[0].deals, "deal"))?;
                 for row in table {
                     let (interval, p, word) = texts(row);
-                    writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference, row.agent)?;
+                    writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference.mean, row.agent)?;
                 }
             }
             note_few(rows.iter().map(|row| row.deals), &mut out)?;
             writeln!(
                 out,
                 "95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{}",
-                first.method,
+                first.difference.method,
                 if plan.cells.len() > 1 { SEPARATE } else { "" }
             )?;
         }
@@ -129,7 +129,7 @@ pub(super) fn print_equivalences(
             None if row.deals < 2 => "a test needs 2 deals".to_owned(),
             None => "no variance to test with".to_owned(),
         };
-        (ends_text(row.low.zip(row.high)), p_text(row.p), p_text(row.p_holm), word)
+        (ends_text(row.difference.ends()), p_text(row.p), p_text(row.p_holm), word)
     };
     match format {
         Format::Json | Format::Csv => for_programs(rows, format, &mut out)?,
@@ -140,7 +140,7 @@ pub(super) fn print_equivalences(
                 let (interval, alone, all, word) = texts(row);
                 let [agent, other] = [&row.agent, &row.other].map(|agent| code(agent));
                 let (seats, deals) = (row.seats.to_string(), row.deals.to_string());
-                let difference = format!("{:+.4}", row.difference);
+                let difference = format!("{:+.4}", row.difference.mean);
                 [row.rules.clone(), seats, agent, other, deals, difference, interval, alone, all, word]
             };
             write!(out, "{}", markdown_table(&heads, rows.iter().map(line)))?;
@@ -157,7 +157,7 @@ pub(super) fn print_equivalences(
                 writeln!(out, "{rules}, {seats} seats, {}", crate::say::count(table[0].deals, "deal"))?;
                 for row in table {
                     let (interval, _, p, word) = texts(row);
-                    writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word}", row.difference)?;
+                    writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word}", row.difference.mean)?;
                     writeln!(out, "           {} – {}", row.agent, row.other)?;
                 }
             }
@@ -209,14 +209,14 @@ fn markdown(plan: &Plan, derived: &Derived) -> String {
     }
     let summary = derived.summary.iter().zip(&derived.ratings).map(|(row, rating)| {
         let mean = |payoff: &Payoff| {
-            let found = derived.sums(plan, row).and_then(|(cell, agent)| cell.leading().payoff(agent, *payoff));
-            found.map_or("–".to_owned(), |found| in_full(found.mean, found.low(), found.high(), payoff.digits()))
+            row.leading(*payoff)
+                .map_or("–".to_owned(), |found| in_full(found.mean, found.low, found.high, payoff.digits()))
         };
         let about = [row.rules.clone(), row.seats.to_string(), code(&row.agent), row.deals.to_string()];
         about.into_iter().chain(payoffs.iter().map(mean)).chain([elo(rating)]).collect::<Vec<String>>()
     });
     let pooled = derived.pooled.iter().map(|row| {
-        let elo = format!("{}{}", mark(row.fit), in_full(row.elo, row.elo_low, row.elo_high, 0));
+        let elo = format!("{}{}", mark(row.fit), in_full(row.elo.mean, row.elo.low, row.elo.high, 0));
         [code(&row.agent), row.tables.to_string(), row.games.to_string(), elo]
     });
     let elo = format!("Elo{}", plan.with_luck());
@@ -228,7 +228,7 @@ fn markdown(plan: &Plan, derived: &Derived) -> String {
         let elo = format!("Elo over all tables{}", plan.with_luck());
         text += &markdown_table(&["agent", "tables", "games", &elo], pooled);
     }
-    if derived.has_beyond(plan) {
+    if derived.has_beyond() {
         text = format!("{text}\n{BEYOND}\n");
     }
     text
@@ -290,7 +290,7 @@ fn mark(fit: &str) -> &'static str {
 
 fn elo(rating: &RatingRow) -> String {
     let mark = rating.fit.map_or("", mark);
-    let text = |elo: f64| format!("{mark}{}", in_full(elo, rating.elo_low, rating.elo_high, 0));
+    let text = |elo: Estimate| format!("{mark}{}", in_full(elo.mean, elo.low, elo.high, 0));
     rating.elo.map_or("–".to_owned(), text)
 }
 
@@ -317,7 +317,7 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut Stdout) -> 
             let (mark, on, off) = if is_best { ("* ", "\u{1b}[1m", "\u{1b}[0m") } else { ("  ", "", "") };
             // The only control characters that are not escaped.
             out.get_mut().write_all(if bold { on.as_bytes() } else { b"" })?;
-            let figures = figures(plan, &derived.digest.cells[index], row);
+            let figures = figures(plan, row);
             if fits(&row.agent) {
                 write!(out, "{mark}{:LABEL$} {figures}", row.agent)?;
             } else {
@@ -349,7 +349,7 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut Stdout) -> 
         writeln!(out, "The luck of the cards is subtracted from these and from win. All other figures")?;
         writeln!(out, "are with the luck of the cards; raw: {} with the luck.", plan.payoff.name())?;
     }
-    if derived.has_beyond(plan) {
+    if derived.has_beyond() {
         writeln!(out, "{}", textwrap::fill(BEYOND, 80))?;
     }
     writeln!(out, "win: share of wins. Per round: points of the layout; calls, and the share that")?;
@@ -379,22 +379,20 @@ fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
     pairs.iter().any(|pair| pair.leading().side().is_eq() && (is_pair(pair, agent, best) || is_pair(pair, best, agent)))
 }
 
-fn figures(plan: &Plan, cell: &CellDigest, row: &SummaryRow) -> String {
+fn figures(plan: &Plan, row: &SummaryRow) -> String {
     let rounded =
         |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
     let success = row.calls_succeeded_share.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
     let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
-    let (agent, digits) = (plan.agent(&row.agent).expect("rows have agents of the plan"), plan.payoff.digits());
-    let payoff =
-        cell.leading().payoff(agent, plan.payoff).map_or("–".to_owned(), |mean| match plan.payoff.support() {
-            Support::Share => in_short(mean.mean, mean.low(), mean.high()),
-            _ => in_full(mean.mean, mean.low(), mean.high(), digits),
-        });
-    let raw =
-        cell.raw.payoff(agent, plan.payoff).filter(|_| row.luck.is_some()).map(|raw| rounded(Some(raw.mean), digits));
+    let digits = plan.payoff.digits();
+    let payoff = row.leading(plan.payoff).map_or("–".to_owned(), |mean| match plan.payoff.support() {
+        Support::Share => in_short(mean.mean, mean.low, mean.high),
+        _ => in_full(mean.mean, mean.low, mean.high, digits),
+    });
+    let raw = row.raw(plan.payoff).filter(|_| row.luck.is_some()).map(|raw| rounded(Some(raw.mean), digits));
     format!(
         "{payoff:<13} {:>5} {:>6} {:>5} {success:>5} {:>14} {:>5}",
-        rounded(cell.leading().payoff(agent, Payoff::Win).map(|win| win.mean), 3),
+        rounded(row.leading(Payoff::Win).map(|win| win.mean), 3),
         rounded(row.points_per_round, 1),
         rounded(row.calls_per_round, 2),
         snaps.map(|snaps| rounded(snaps, 2)).join("/"),

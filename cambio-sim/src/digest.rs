@@ -21,13 +21,12 @@ pub use adjusted::{BEYOND, is_beyond};
 pub(crate) use adjusted::{FINE, share_of, without_luck};
 pub use cell::{CellDigest, SEAT_DEALS};
 pub use derived::Derived;
+pub(crate) use derived::estimate;
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
 pub use shares::RESAMPLES;
 pub use sums::PayoffSums;
-pub use tables::{
-    BaselineRow, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
-};
+pub use tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 
 /// The sums of a run.
 #[derive(Clone, Debug, Default)]

@@ -19,8 +19,9 @@ use cambio_core::engine::EndReason;
 use cambio_core::record::Fingerprint;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Score, Seat, SeatSet};
+use cambio_exec::Column;
 
-pub(crate) use columns::{Column, ColumnKind, cell_table};
+pub(crate) use columns::cell_table;
 use columns::{Columns, columns};
 pub use columns::{LuckShare, RowWriter};
 pub(crate) use file::{RowReader, header};

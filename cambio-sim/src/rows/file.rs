@@ -1,13 +1,14 @@
 //! Reads the rows of a CSV file, without its header.
 
+use cambio_exec::Column;
 use csv::{ReaderBuilder, StringRecord};
 use itertools::Itertools;
 
-use super::columns::{Column, Columns, Fields};
+use super::columns::{Columns, Fields};
 
 /// The header line of these columns, with a line feed.
 pub(crate) fn header(columns: &[Column]) -> Vec<u8> {
-    (columns.iter().map(|column| column.name).join(",") + "\n").into_bytes()
+    (columns.iter().map(|column| &column.name).join(",") + "\n").into_bytes()
 }
 
 /// Reads rows block by block.
@@ -51,8 +52,8 @@ impl<'b> RowReader<'b> {
                     self.advance()?;
                     continue;
                 }
-                Some(_) => "end of the row",
-                None => R::columns(Column::default())[fields.read - 1].name,
+                Some(_) => "end of the row".to_owned(),
+                None => R::columns(Column::default()).swap_remove(fields.read - 1).name,
             };
             return Err(format!("a row has an invalid or missing `{name}`"));
         }
