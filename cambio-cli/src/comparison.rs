@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use cambio_sim::table::{NONE, Table, ends, in_full, signed};
 use cambio_sim::{ComparedAgent, ComparedTable, Comparison};
 
 use crate::say::{count, say, stdout};
-use crate::tables::{Format, ends_text, for_programs, in_full, markdown_table, unless_closed};
+use crate::tables::{Format, for_programs, unless_closed};
 
 /// Prints the comparison, and its limits on standard error.
 pub(super) fn print(comparison: &Comparison, format: Format) -> Result<(), Box<dyn std::error::Error>> {
@@ -14,12 +15,17 @@ pub(super) fn print(comparison: &Comparison, format: Format) -> Result<(), Box<d
     }
     let mut out = stdout();
     match format {
-        Format::Csv | Format::Json => return for_programs(&comparison.rows(), format, &mut out),
+        Format::Csv | Format::Json => {
+            let text = for_programs(&comparison.rows(), format)?;
+            return Ok(out.write_all(text.as_bytes())?);
+        }
         Format::Table | Format::Md => {}
     }
     let is_markdown = format == Format::Md;
-    let shown = |heads: &[&str], rows: &[Vec<String>]| {
-        if is_markdown { markdown_table(heads, rows) } else { aligned(heads, rows) }
+    let shown = |heads: &[&str], rows: Vec<Vec<String>>| {
+        let mut table = Table::shown(heads.iter().copied(), &[]);
+        rows.into_iter().for_each(|row| table.push(row));
+        if is_markdown { table.markdown() } else { table.text() }
     };
     let letters: Vec<String> = comparison.runs.iter().map(|run| run.letter.to_string()).collect();
     let heads: Vec<&str> = std::iter::once("agent").chain(letters.iter().map(String::as_str)).collect();
@@ -34,13 +40,13 @@ pub(super) fn print(comparison: &Comparison, format: Format) -> Result<(), Box<d
             }
             writeln!(out, "{}, {}", table.title, comparison.payoff.unit())?;
         }
-        writeln!(out, "{}", shown(&heads, &scores))?;
+        writeln!(out, "{}", shown(&heads, scores))?;
         let differences: Vec<Vec<String>> = differences(comparison, table).collect();
         if differences.is_empty() {
             return Ok(());
         }
         let heads = ["agent", "runs", "difference", "95 %, single", "95 %, simultaneous", "deals"];
-        writeln!(out, "{}", shown(&heads, &differences))
+        writeln!(out, "{}", shown(&heads, differences))
     });
     unless_closed(printed, "comparison")
 }
@@ -48,9 +54,9 @@ pub(super) fn print(comparison: &Comparison, format: Format) -> Result<(), Box<d
 /// The agent and its mean in each run, with a mark for other opponents than in the first run.
 fn scores(comparison: &Comparison, agent: &ComparedAgent) -> Vec<String> {
     let score = |run: usize| {
-        agent.scores[run].as_ref().map_or("–".to_owned(), |score| {
+        agent.scores[run].as_ref().map_or(NONE.to_owned(), |score| {
             let mark = if agent.has_other_field(run) { " †" } else { "" };
-            in_full(score.mean.mean, score.mean.low(), score.mean.high(), 3) + mark
+            in_full(score.mean.mean, score.mean.ends(), 3) + mark
         })
     };
     std::iter::once(agent.label.clone()).chain((0..comparison.runs.len()).map(score)).collect()
@@ -67,23 +73,10 @@ fn differences(comparison: &Comparison, table: &ComparedTable) -> impl Iterator<
         vec![
             agent.label.clone(),
             format!("{} − {}", letter(run), letter(difference.from)),
-            format!("{:+.4}", difference.difference.mean),
-            ends_text(difference.difference.ends()),
-            ends_text(difference.difference.simultaneous),
+            signed(difference.difference.mean, 4),
+            ends(difference.difference.ends(), 4),
+            ends(difference.difference.simultaneous, 4),
             deals,
         ]
     })
-}
-
-/// Rows in columns below their heads.
-fn aligned(heads: &[&str], rows: &[Vec<String>]) -> String {
-    let heads: Vec<String> = heads.iter().map(ToString::to_string).collect();
-    let lines: Vec<&Vec<String>> = std::iter::once(&heads).chain(rows).collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let line = |line: &&Vec<String>| {
-        let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        format!("  {}\n", cells.join("  ").trim_end())
-    };
-    lines.iter().map(line).collect()
 }

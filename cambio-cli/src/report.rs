@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_exec::{FileError, read_text, write_whole};
 use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
+use cambio_sim::digest::ComparedPairs;
 use cambio_sim::tune::{ResponsePoint, TuningOutcome, TuningResult};
 use cambio_sim::{Comparison, RunError, StoredRun, derive};
 
@@ -87,11 +88,14 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let baseline = args.baseline.as_ref().map(index).transpose()?;
     if let Some(margin) = args.margin {
         check_difference("--margin", margin, plan.payoff)?;
-        tables::print_equivalences(plan, &derive(&stored)?.equivalences(plan, margin, baseline), args.format)?;
+        let rows = derive(&stored)?.equivalences(plan, margin, baseline);
+        let none = "no two agents have matches at one table";
+        tables::print_pairs(&rows, args.format, none, |rows| ComparedPairs::equivalent(plan, rows))?;
         return Ok(Exit::Done);
     }
     if let Some(baseline) = baseline {
-        tables::print_baseline(plan, &derive(&stored)?.against(plan, baseline), args.format)?;
+        let (rows, none) = (derive(&stored)?.against(plan, baseline), "no agent has played against the baseline");
+        tables::print_pairs(&rows, args.format, none, |rows| ComparedPairs::against(plan, rows))?;
         return Ok(Exit::Done);
     }
     let derived = derive(&stored)?;

@@ -4,11 +4,11 @@ use std::io::Write;
 
 #[cfg(feature = "learn")]
 use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
+use cambio_sim::table::Table;
 use cambio_sim::{Column, DocumentedTable, Experiment, documented_tables};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::stdout;
-use crate::tables::markdown_table;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -57,8 +57,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         Format::Text => write_text(&tables, &mut out)?,
         Format::Md => write_markdown(&tables, &mut out)?,
         Format::Json => {
-            let tables = tables.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
-            let columns: Vec<_> = tables.iter().filter_map(serde_json::Value::as_array).flatten().collect();
+            let columns: Vec<_> = tables.iter().flat_map(DocumentedTable::listed).collect();
             writeln!(out, "{}", serde_json::to_string_pretty(&columns)?)?;
         }
     }
@@ -87,7 +86,9 @@ fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::
             let empty = if *may_be_empty { " or empty" } else { "" };
             [format!("`{name}`"), format!("{kind}{empty}"), unit.unwrap_or_default().to_owned(), meaning.clone()]
         };
-        write!(out, "{}", markdown_table(&["name", "type", "unit", "meaning"], columns.iter().map(line)))?;
+        let mut table = Table::shown(["name", "type", "unit", "meaning"], &[]);
+        columns.iter().for_each(|column| table.push(line(column)));
+        write!(out, "{}", table.markdown())?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use cambio_sim::digest::CellDigest;
 use cambio_sim::{Derived, Estimate, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
 use cambio_stats::Interval;
 
-use crate::numbers::{grouped, number, plus_minus};
+use crate::numbers::{grouped, number, p_figure, plus_minus};
 use crate::parts::{code, list};
 
 /// The agents of one table, the best mean first.
@@ -253,9 +253,6 @@ impl<'a> RankedAgents<'a> {
 }
 
 pub(super) fn p_value(p: f64) -> String {
-    match p {
-        p if p < 0.001 => "p < 0.001".to_owned(),
-        p if p > 0.999 => "p = 1".to_owned(),
-        p => format!("p = {p:.3}"),
-    }
+    let figure = p_figure(Some(p));
+    if figure.starts_with('<') { format!("p {figure}") } else { format!("p = {figure}") }
 }

@@ -7,15 +7,12 @@ use cambio_exec::Estimate;
 use cambio_stats::{Interval, LEVEL, Support, independent_difference, t_quantile};
 use itertools::Itertools;
 
-use crate::digest::{BEYOND, CellDigest, Digest, estimate, is_beyond};
+use crate::digest::{BEYOND, CellDigest, Digest, FEW_DEALS, estimate, is_beyond};
 use crate::disk::RunError;
 use crate::plan::{Cell, Payoff, Plan};
 use crate::rows::cell_table;
 use crate::run::sums;
 use crate::store::StoredRun;
-
-/// Tables with fewer deals have a note that intervals are rough.
-pub const FEW_DEALS: u64 = 30;
 
 /// Several runs, and the tables that at least two of them have.
 ///

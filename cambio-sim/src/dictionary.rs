@@ -1,7 +1,7 @@
 //! The data dictionary: name, type, unit and meaning of each column of the CSV files, from the declarations of the rows.
 
 use cambio_exec::{Column, Row, one_line, table};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::comparison::ComparisonRow;
 use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
@@ -23,21 +23,6 @@ pub struct DocumentedTable {
     pub columns: Vec<Column>,
 }
 
-/// Serializes to the list of the columns, each with the command and the file.
-impl Serialize for DocumentedTable {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct DocumentedColumn<'a> {
-            command: &'a str,
-            file: &'a str,
-            #[serde(flatten)]
-            column: &'a Column,
-        }
-        let (command, file) = (self.command, self.file);
-        serializer.collect_seq(self.columns.iter().map(|column| DocumentedColumn { command, file, column }))
-    }
-}
-
 impl DocumentedTable {
     /// The table of a row type.
     ///
@@ -50,6 +35,18 @@ impl DocumentedTable {
     /// ```
     pub fn of<R: Row>(command: &'static str, file: &'static str) -> DocumentedTable {
         DocumentedTable { command, file, row: one_line(R::MEANING), columns: R::columns().to_vec() }
+    }
+
+    /// The columns with the command and the file, which serialize to objects.
+    pub fn listed(&self) -> impl Iterator<Item = impl Serialize + '_> {
+        #[derive(Serialize)]
+        struct Listed<'a> {
+            command: &'a str,
+            file: &'a str,
+            #[serde(flatten)]
+            column: &'a Column,
+        }
+        self.columns.iter().map(|column| Listed { command: self.command, file: self.file, column })
     }
 
     /// Says in the meaning of each figure whether it contains the luck of the cards in a run that measures it: `_adjusted`

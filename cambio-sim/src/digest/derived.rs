@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use cambio_exec::{Estimate, Row, write_whole};
+use cambio_exec::{Estimate, write_whole};
 use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, misfit, pool};
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
 use cambio_stats::sprt::elo_of_score;
@@ -19,6 +19,10 @@ use super::{Digest, resampling, streams};
 use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
 use crate::rows::{BehaviourRow, QuantitySums, ratio};
+use crate::table::Table;
+
+/// The number of bootstrap resamples for the intervals of an empirical game.
+pub const RESAMPLES: usize = 1000;
 
 /// The derived tables of a run. They serialize to an object with the rows of each file.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -84,15 +88,15 @@ impl Derived {
     /// The name and the content of every file.
     pub fn files(&self) -> Vec<(&'static str, String)> {
         let mut files = vec![
-            ("summary.csv", table(&self.summary)),
-            ("ratings.csv", table(&self.ratings)),
-            ("pairwise.csv", table(&self.pairwise)),
-            ("seats.csv", table(&self.seats)),
-            ("behaviour.csv", table(&self.behaviour)),
-            ("faults.csv", table(&self.faults)),
+            ("summary.csv", Table::of(&self.summary).csv()),
+            ("ratings.csv", Table::of(&self.ratings).csv()),
+            ("pairwise.csv", Table::of(&self.pairwise).csv()),
+            ("seats.csv", Table::of(&self.seats).csv()),
+            ("behaviour.csv", Table::of(&self.behaviour).csv()),
+            ("faults.csv", Table::of(&self.faults).csv()),
         ];
         if !self.pooled.is_empty() {
-            files.push(("pooled.csv", table(&self.pooled)));
+            files.push(("pooled.csv", Table::of(&self.pooled).csv()));
         }
         files
     }
@@ -191,15 +195,6 @@ pub(crate) fn estimate(found: &Interval) -> Estimate {
     Estimate { mean, error, method, ..Estimate::default() }.with_ends(found.ends())
 }
 
-/// A table as CSV. A table without rows has only its header.
-fn table<R: Row + Serialize>(rows: &[R]) -> String {
-    let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    let header = csv.write_record(R::columns().iter().map(|column| &column.name));
-    let written = header.and_then(|()| rows.iter().try_for_each(|row| csv.serialize(row)));
-    written.expect("rows of scalar fields can be written");
-    String::from_utf8(csv.into_inner().expect("memory writes succeed")).expect("the cells are UTF-8")
-}
-
 /// One rating of each agent over all tables; empty if fewer than two tables have games.
 fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
     let agents = plan.agents.len();
@@ -226,10 +221,10 @@ fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
 }
 
 /// The sums of a cell, with the names for its rows.
-pub(super) struct CellSums<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) cell: &'a CellDigest,
-    pub(super) index: usize,
+struct CellSums<'a> {
+    plan: &'a Plan,
+    cell: &'a CellDigest,
+    index: usize,
 }
 
 impl CellSums<'_> {
@@ -237,7 +232,7 @@ impl CellSums<'_> {
         self.plan.cells[self.index].rules.name().to_owned()
     }
 
-    pub(super) fn seat_count(&self) -> usize {
+    fn seat_count(&self) -> usize {
         self.plan.cells[self.index].seats
     }
 
@@ -462,6 +457,24 @@ impl CellSums<'_> {
         self.present().iter().map(row).collect()
     }
 
+    /// The agents' shares in the solutions of the empirical game, with bootstrap intervals over deals.
+    fn shares(&self) -> Shares {
+        let mut shares = Shares::default();
+        let scale = Payoff::RankPoints.scale(self.seat_count());
+        let Some((sums, game)) = self.cell.game.as_ref().and_then(|sums| Some((sums, sums.game(scale)?))) else {
+            return shares;
+        };
+        let Some(nash) = game.nash() else { return shares };
+        let mut rng = resampling(self.plan.seed, streams::GAMES + self.index as u32);
+        let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
+        let solved: Vec<_> = games.iter().filter_map(|game| Some((game.nash()?, game))).collect();
+        let scores: Vec<Vec<f64>> = solved.iter().map(|(nash, game)| game.payoffs(nash)).collect();
+        let shares_of_resamples: Vec<Vec<f64>> = solved.into_iter().map(|(nash, _)| nash).collect();
+        shares.score = Some(estimates(&game.payoffs(&nash), &scores));
+        shares.nash = Some(estimates(&nash, &shares_of_resamples));
+        shares
+    }
+
     fn seats(&self, fitted: Option<&Strengths>) -> Vec<SeatRow> {
         let effect = self.cell.seat_effect();
         let row = |seat: usize| {
@@ -492,4 +505,27 @@ impl CellSums<'_> {
         };
         (0..self.seat_count()).filter_map(row).collect()
     }
+}
+
+/// The agents' shares in the equilibrium, and their payoffs against it, by their number in the plan.
+#[derive(Default)]
+struct Shares {
+    nash: Option<Vec<Estimate>>,
+    score: Option<Vec<Estimate>>,
+}
+
+/// Values with 95 % percentile intervals from resamples.
+fn estimates(values: &[f64], resamples: &[Vec<f64>]) -> Vec<Estimate> {
+    // Round to nine places, the precision to which the iterations converge.
+    let rounded = |value: f64| (value * 1e9).round() / 1e9;
+    let estimate = |(index, &value): (usize, &f64)| {
+        let mut sorted: Vec<f64> = resamples.iter().map(|resample| resample[index]).collect();
+        sorted.sort_by(f64::total_cmp);
+        let percentile = |level: f64| {
+            let last = sorted.len().checked_sub(1)?;
+            Some(rounded(sorted[((level * sorted.len() as f64) as usize).min(last)]))
+        };
+        Estimate { mean: rounded(value), low: percentile(0.025), high: percentile(0.975), ..Estimate::default() }
+    };
+    values.iter().enumerate().map(estimate).collect()
 }
