@@ -86,8 +86,7 @@ fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::
             let empty = if *may_be_empty { " or empty" } else { "" };
             [format!("`{name}`"), format!("{kind}{empty}"), unit.unwrap_or_default().to_owned(), meaning.clone()]
         };
-        let mut table = Table::shown(["name", "type", "unit", "meaning"], &[]);
-        columns.iter().for_each(|column| table.push(line(column)));
+        let table = Table::shown(["name", "type", "unit", "meaning"], columns.iter().map(line));
         write!(out, "{}", table.markdown())?;
     }
     Ok(())

@@ -64,28 +64,18 @@ fn print_with_bold(text: &str, out: &mut Stdout) -> io::Result<()> {
     Ok(())
 }
 
-/// Prints comparisons of pairs of agents, or an error if there are none.
+/// Prints tables of `rows`.
 #[cfg(feature = "report")]
-pub(super) fn print_pairs<R: cambio_sim::Row>(
+pub(super) fn print_rows<R: cambio_sim::Row + serde::Serialize>(
     rows: &[R],
     format: Format,
-    none: &str,
-    shown: impl Fn(&[R]) -> cambio_sim::digest::ComparedPairs,
+    shown: impl Fn() -> cambio_sim::table::Tables,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    if rows.is_empty() {
-        return Err(none.into());
-    }
     let text = match format {
-        Format::Table => shown(rows).text(),
-        Format::Md => shown(rows).markdown(),
-        Format::Csv | Format::Json => for_programs(rows, format)?,
+        Format::Table => shown().text(),
+        Format::Md => shown().markdown(),
+        Format::Csv => Table::of(rows).csv(),
+        Format::Json => serde_json::to_string_pretty(rows)? + "\n",
     };
-    Ok(stdout().write_all(text.as_bytes())?)
-}
-
-/// Rows as JSON or CSV.
-#[cfg(feature = "report")]
-pub(super) fn for_programs<R: cambio_sim::Row>(rows: &[R], format: Format) -> serde_json::Result<String> {
-    let table = Table::of(rows);
-    if format == Format::Json { Ok(serde_json::to_string_pretty(&table)? + "\n") } else { Ok(table.csv()) }
+    unless_closed(stdout().write_all(text.as_bytes()), "table")
 }

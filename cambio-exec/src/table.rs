@@ -152,15 +152,12 @@ impl Estimate {
         let turn = |(low, high): (f64, f64)| {
             if factor < 0.0 { (high * factor, low * factor) } else { (low * factor, high * factor) }
         };
-        let (low, high) = if factor < 0.0 { (self.high, self.low) } else { (self.low, self.high) };
         Estimate {
             mean: self.mean * factor,
             error: self.error.map(|error| error * factor.abs()),
-            low: low.map(|low| low * factor),
-            high: high.map(|high| high * factor),
             simultaneous: self.simultaneous.map(turn),
             anytime: self.anytime.map(turn),
-            ..self
+            ..self.with_ends(self.ends().map(turn))
         }
     }
 }
@@ -179,29 +176,38 @@ pub enum Part {
 }
 
 impl Part {
-    /// The names and the meanings of the columns.
-    fn columns(self) -> &'static [(&'static str, &'static str)] {
+    /// The columns of this part of an estimate: the name, the meaning, and the value.
+    fn columns(self, own: &Estimate) -> Vec<(&'static str, &'static str, Cell)> {
+        let number = |value: Option<f64>| value.filter(|value| value.is_finite()).map_or(Cell::Empty, Cell::Float);
+        let [simultaneous, anytime] = [own.simultaneous, own.anytime].map(Option::unzip);
         match self {
-            Part::Error => &[("error", "The standard error")],
-            Part::Ends => &[("low", "Lower end of the interval"), ("high", "Upper end of the interval")],
-            Part::Simultaneous => &[
-                ("low_simultaneous", "Lower end of the simultaneous interval"),
-                ("high_simultaneous", "Upper end of the simultaneous interval"),
+            Part::Error => vec![("error", "The standard error", number(own.error))],
+            Part::Ends => vec![
+                ("low", "Lower end of the interval", number(own.low)),
+                ("high", "Upper end of the interval", number(own.high)),
             ],
-            Part::Anytime => &[
-                ("low_anytime", "Lower end of the anytime-valid interval"),
-                ("high_anytime", "Upper end of the anytime-valid interval"),
+            Part::Simultaneous => vec![
+                ("low_simultaneous", "Lower end of the simultaneous interval", number(simultaneous.0)),
+                ("high_simultaneous", "Upper end of the simultaneous interval", number(simultaneous.1)),
             ],
-            Part::Method => &[("method", "The method of the intervals and p-values")],
-            Part::P => &[("p", "The p-value")],
-            Part::SimultaneousP => &[("p_simultaneous", "The p-value, corrected for all comparisons,")],
+            Part::Anytime => vec![
+                ("low_anytime", "Lower end of the anytime-valid interval", number(anytime.0)),
+                ("high_anytime", "Upper end of the anytime-valid interval", number(anytime.1)),
+            ],
+            Part::Method => {
+                vec![("method", "The method of the intervals and p-values", Cell::Text(own.method.to_owned()))]
+            }
+            Part::P => vec![("p", "The p-value", number(own.p))],
+            Part::SimultaneousP => {
+                vec![("p_simultaneous", "The p-value, corrected for all comparisons,", number(own.p_simultaneous))]
+            }
         }
     }
 }
 
 impl Field for Estimate {
     fn columns(declared: Column, parts: &[Part], pattern: &str) -> Vec<Column> {
-        let of_part = |(part, (name, meaning)): (Part, &(&str, &str))| Column {
+        let column = |part: Part, (name, meaning, _): (&str, &str, Cell)| Column {
             name: pattern.replace('*', name),
             kind: if part == Part::Method { "text" } else { "float64" },
             may_be_empty: part != Part::Method,
@@ -212,33 +218,16 @@ impl Field for Estimate {
             },
             meaning: format!("{meaning} of `{}`.", declared.name),
         };
-        let mean = Column { kind: "float64", ..declared.clone() };
-        let parts = parts.iter().flat_map(|part| part.columns().iter().map(|column| (*part, column)));
-        std::iter::once(mean).chain(parts.map(of_part)).collect()
+        let of_part = |&part: &Part| part.columns(&Estimate::default()).into_iter().map(move |own| (part, own));
+        let mut columns = vec![Column { kind: "float64", ..declared.clone() }];
+        columns.extend(parts.iter().flat_map(of_part).map(|(part, own)| column(part, own)));
+        columns
     }
 
     fn cells(value: Option<&Self>, parts: &[Part], cells: &mut Vec<Cell>) {
-        let Some(own) = value else {
-            let count = parts.iter().map(|part| part.columns().len()).sum::<usize>();
-            return cells.extend(vec![Cell::Empty; 1 + count]);
-        };
-        let cell = |value: Option<f64>| value.filter(|value| value.is_finite()).map_or(Cell::Empty, Cell::Float);
-        cells.push(cell(Some(own.mean)));
-        for part in parts {
-            let values = match part {
-                Part::Error => [own.error, None],
-                Part::Ends => [own.low, own.high],
-                Part::Simultaneous => own.simultaneous.unzip().into(),
-                Part::Anytime => own.anytime.unzip().into(),
-                Part::P => [own.p, None],
-                Part::SimultaneousP => [own.p_simultaneous, None],
-                Part::Method => {
-                    cells.push(Cell::Text(own.method.to_owned()));
-                    continue;
-                }
-            };
-            cells.extend(values.map(cell).into_iter().take(part.columns().len()));
-        }
+        let own = value.copied().unwrap_or_default();
+        cells.push(value.filter(|own| own.mean.is_finite()).map_or(Cell::Empty, |own| Cell::Float(own.mean)));
+        cells.extend(parts.iter().flat_map(|part| part.columns(&own)).map(|(.., cell)| cell));
     }
 }
 

@@ -1,12 +1,11 @@
 //! Texts of the page's numbers, beside those of all tables.
 
+use cambio_core::text::noun;
 use cambio_sim::BehaviourRow;
 use cambio_sim::rows::{Measure, MeasureForm};
 use cambio_stats::{Interval, Shape, Support};
 
-pub(crate) use cambio_sim::table::{
-    NONE, count, grouped, maybe, number, p_figure, percent, plus_minus, range, signed, spread,
-};
+pub(crate) use cambio_sim::table::{NONE, maybe, number, p_figure, plus_minus, signed, spread};
 
 /// A measure of the behaviour of an agent with its interval; `errors` has the standard errors.
 pub(crate) fn measured(measure: &Measure, row: &BehaviourRow, errors: &BehaviourRow) -> String {
@@ -31,6 +30,35 @@ pub(crate) fn measured(measure: &Measure, row: &BehaviourRow, errors: &Behaviour
     }
 }
 
+/// The text of a range of ranks.
+pub(crate) fn range(ends: Option<(usize, usize)>) -> String {
+    match ends {
+        None => NONE.to_owned(),
+        Some((low, high)) if low == high => low.to_string(),
+        Some((low, high)) => format!("{low} to {high}"),
+    }
+}
+
+/// A whole number with digit grouping: `48,000,000`.
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let from = |index: usize| if (digits.len() - index).is_multiple_of(3) && index > 0 { "," } else { "" };
+    digits.char_indices().flat_map(|(index, digit)| [from(index).to_owned(), digit.to_string()]).collect()
+}
+
+/// A number with its noun: `1 deal`, `2 deals`.
+pub(crate) fn count(value: u64, one: &str) -> String {
+    format!("{} {}", grouped(value), noun(value, one))
+}
+
+pub(crate) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent > 0.0 && percent < 1.0 => "< 1 %".to_owned(),
+        percent if percent > 99.0 && percent < 100.0 => "> 99 %".to_owned(),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
 /// A sentence that lists these parts.
 pub(crate) fn listed(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join("; ") + "."
@@ -43,3 +71,6 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     }
     text.chars().take(most - 1).chain(['…']).collect()
 }
+
+#[cfg(test)]
+mod tests;

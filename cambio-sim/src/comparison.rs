@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cambio_core::Rules;
+use cambio_core::text::noun;
 use cambio_exec::Estimate;
 use cambio_stats::{Interval, LEVEL, Support, independent_difference, t_quantile};
 use itertools::Itertools;
@@ -13,6 +14,7 @@ use crate::plan::{Cell, Payoff, Plan};
 use crate::rows::cell_table;
 use crate::run::sums;
 use crate::store::StoredRun;
+use crate::table::{NONE, Table, Tables, ends, in_full, signed};
 
 /// Several runs, and the tables that at least two of them have.
 ///
@@ -393,6 +395,49 @@ impl Comparison {
             let scores = agent.scores.iter().enumerate();
             scores.filter_map(move |(run, score)| Some((table, agent, run, score.as_ref()?.difference?)))
         })
+    }
+
+    /// The comparison for people: for each table, the means in each run, and the differences.
+    pub fn tables(&self) -> Tables {
+        let mut tables = Vec::new();
+        let run = |run: &ComparedRun| {
+            let (plan, path) = (&run.stored.plan, run.stored.path.display());
+            format!("{}: {path}, {} {}, seed {}\n", run.letter, plan.deals, noun(plan.deals, "deal"), plan.seed)
+        };
+        for table in &self.tables {
+            let scores = |agent: &ComparedAgent| {
+                let score = |run: usize| {
+                    agent.scores[run].as_ref().map_or(NONE.to_owned(), |score| {
+                        let mark = if agent.has_other_field(run) { " †" } else { "" };
+                        in_full(score.mean.mean, score.mean.ends(), 3) + mark
+                    })
+                };
+                std::iter::once(agent.label.clone()).chain((0..self.runs.len()).map(score)).collect_vec()
+            };
+            let letters = self.runs.iter().map(|run| run.letter.to_string());
+            let means =
+                Table::shown(std::iter::once("agent".to_owned()).chain(letters), table.agents.iter().map(scores));
+            tables.push((format!("{}, {}\n", table.title, self.payoff.unit()), means, String::new()));
+            let difference = |(_, agent, run, found): (_, &ComparedAgent, usize, RunDifference)| {
+                let deals = match found.shared_deals {
+                    0 => "independent".to_owned(),
+                    deals => format!("paired by {deals} {}", noun(deals, "deal")),
+                };
+                [
+                    agent.label.clone(),
+                    format!("{} − {}", self.runs[run].letter, self.runs[found.from].letter),
+                    signed(found.difference.mean, 4),
+                    ends(found.difference.ends(), 4),
+                    ends(found.difference.simultaneous, 4),
+                    deals,
+                ]
+            };
+            let heads = ["agent", "runs", "difference", "95 %, single", "95 %, simultaneous", "deals"];
+            let own = self.differences().filter(|(other, ..)| std::ptr::eq(*other, table));
+            let differences = Table::shown(heads, own.map(difference));
+            tables.extend((!differences.rows.is_empty()).then(|| (String::new(), differences, String::new())));
+        }
+        Tables { title: self.runs.iter().map(run).collect(), tables, notes: String::new() }
     }
 
     /// The comparison as rows: by table, agent and run.

@@ -26,7 +26,7 @@ pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
 pub use sums::PayoffSums;
 pub use tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
-pub use text::{ComparedPairs, FEW_DEALS, few_deals_note};
+pub use text::{FEW_DEALS, few_deals_note};
 
 /// The sums of a run.
 #[derive(Clone, Debug, Default)]

@@ -23,8 +23,8 @@ use cambio_exec::Column;
 use columns::{Columns, columns};
 pub use columns::{LuckShare, RowWriter};
 pub(crate) use columns::{RowReader, cell_table, header};
-pub use quantities::{BehaviourRow, Counts, KnownSum, MEASURES, Measure, MeasureForm, NotSummed, QuantitySums, Summed};
-pub(crate) use quantities::{CountingContext, ratio};
+pub use quantities::{BehaviourRow, Counts, MEASURES, Measure, MeasureForm};
+pub(crate) use quantities::{CountingContext, QuantitySums, ratio};
 
 columns! {
     /// The fields that identify a match: the first columns of every file.

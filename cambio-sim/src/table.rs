@@ -2,10 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cambio_core::text::noun;
 use cambio_exec::{Cell, Column, Estimate, Row};
 use cambio_stats::is_even;
-use serde::{Serialize, Serializer};
 
 /// The placeholder for a missing number.
 pub const NONE: &str = "–";
@@ -21,8 +19,7 @@ const TEXT_WIDTH: usize = 80;
 /// ```
 /// use cambio_sim::table::Table;
 ///
-/// let mut table = Table::shown(["agent", "score"], &[]);
-/// table.push(["greedy", "0.5"]);
+/// let table = Table::shown(["agent", "score"], [["greedy", "0.5"]]);
 /// assert_eq!(table.markdown(), "| agent | score |\n|---|---|\n| greedy | 0.5 |\n");
 /// assert_eq!(table.text(), "agent   score\ngreedy    0.5\n");
 /// ```
@@ -42,15 +39,21 @@ impl Table {
         Table { columns: R::columns().to_vec(), rows: rows.iter().map(Row::cells).collect(), widths: Vec::new() }
     }
 
-    /// A table for people with these heads, without rows. Its columns are at least as wide as `widths`.
-    pub fn shown<T: Into<String>>(heads: impl IntoIterator<Item = T>, widths: &[usize]) -> Table {
-        let columns = heads.into_iter().map(|head| Column { name: head.into(), ..Column::default() }).collect();
-        Table { columns, rows: Vec::new(), widths: widths.to_vec() }
+    /// A table for people with these heads, and rows of texts.
+    pub fn shown<H, R>(heads: H, rows: impl IntoIterator<Item = R>) -> Table
+    where
+        H: IntoIterator<Item: Into<String>>,
+        R: IntoIterator<Item: Into<String>>,
+    {
+        let column = |head: H::Item| Column { name: head.into(), ..Column::default() };
+        let cells = |row: R| row.into_iter().map(|cell| Cell::Text(cell.into())).collect();
+        let columns = heads.into_iter().map(column).collect();
+        Table { columns, rows: rows.into_iter().map(cells).collect(), widths: Vec::new() }
     }
 
-    /// Appends a row of texts.
-    pub fn push<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
-        self.rows.push(cells.into_iter().map(|cell| Cell::Text(cell.into())).collect());
+    /// The same table, whose text has columns of at least these widths.
+    pub(crate) fn with_widths(self, widths: &[usize]) -> Table {
+        Table { widths: widths.to_vec(), ..self }
     }
 
     /// The table as CSV. Without rows it has only its header.
@@ -108,16 +111,32 @@ impl Table {
     }
 }
 
-/// Serializes to a list of objects, one for each row.
-impl Serialize for Table {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Line<'a>(&'a [Column], &'a [Cell]);
-        impl Serialize for Line<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_map(self.0.iter().map(|column| &column.name).zip(self.1))
-            }
-        }
-        serializer.collect_seq(self.rows.iter().map(|row| Line(&self.columns, row)))
+/// Tables for people, with a title above and notes below.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Tables {
+    /// The lines above the tables in a text.
+    pub(crate) title: String,
+    /// Each table with the line above it, and the lines below it in a text.
+    pub(crate) tables: Vec<(String, Table, String)>,
+    /// The lines below the tables in a text.
+    pub(crate) notes: String,
+}
+
+impl Tables {
+    /// The tables as text, with an empty line after each.
+    pub fn text(&self) -> String {
+        let table = |(above, table, below): &(String, Table, String)| format!("{above}{}{below}\n", table.text());
+        format!("{}{}{}", self.title, self.tables.iter().map(table).collect::<String>(), self.notes)
+    }
+
+    /// The tables as Markdown.
+    pub fn markdown(&self) -> String {
+        let gap = |above: &str| if above.is_empty() { "" } else { "\n" };
+        let tables = self.tables.iter();
+        tables
+            .map(|(above, table, _)| format!("{above}{}{}", gap(above), table.markdown()))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -158,7 +177,7 @@ pub fn plus_minus(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String 
 }
 
 /// Like [`plus_minus`], with `± –` for a missing interval.
-pub fn in_full(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String {
+pub(crate) fn in_full(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String {
     let none = if ends.is_none() { " ± –" } else { "" };
     plus_minus(mean, ends, digits) + none
 }
@@ -192,7 +211,7 @@ pub(crate) fn in_short(share: &Estimate) -> String {
 }
 
 /// The ends of the interval of a difference.
-pub fn ends(ends: Option<(f64, f64)>, digits: usize) -> String {
+pub(crate) fn ends(ends: Option<(f64, f64)>, digits: usize) -> String {
     ends.map_or_else(|| NONE.to_owned(), |(low, high)| format!("{} to {}", signed(low, digits), signed(high, digits)))
 }
 
@@ -203,36 +222,6 @@ pub fn p_figure(p: Option<f64>) -> String {
         Some(p) if p < 0.001 => "< 0.001".to_owned(),
         Some(p) if p > 0.999 => "1".to_owned(),
         Some(p) => format!("{p:.3}"),
-    }
-}
-
-/// The text of a range of ranks.
-pub fn range(ends: Option<(usize, usize)>) -> String {
-    match ends {
-        None => NONE.to_owned(),
-        Some((low, high)) if low == high => low.to_string(),
-        Some((low, high)) => format!("{low} to {high}"),
-    }
-}
-
-/// A whole number with digit grouping: `48,000,000`.
-pub fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let from = |index: usize| if (digits.len() - index).is_multiple_of(3) && index > 0 { "," } else { "" };
-    digits.char_indices().flat_map(|(index, digit)| [from(index).to_owned(), digit.to_string()]).collect()
-}
-
-/// A number with its noun: `1 deal`, `2 deals`.
-pub fn count(value: u64, one: &str) -> String {
-    format!("{} {}", grouped(value), noun(value, one))
-}
-
-/// A share in percent, which is 0 % or 100 % only if the share is 0 or 1.
-pub fn percent(share: f64) -> String {
-    match share * 100.0 {
-        percent if percent > 0.0 && percent < 1.0 => "< 1 %".to_owned(),
-        percent if percent > 99.0 && percent < 100.0 => "> 99 %".to_owned(),
-        percent => format!("{percent:.0} %"),
     }
 }
 

@@ -101,11 +101,6 @@ impl Derived {
         files
     }
 
-    /// The sums from which a row of the summary was computed, and the number of its agent.
-    pub fn sums(&self, plan: &Plan, row: &SummaryRow) -> Option<(&CellDigest, usize)> {
-        Some((&self.digest.cells[plan.cell(&row.rules, row.seats)?], plan.agent(&row.agent)?))
-    }
-
     /// Whether a mean share that tables for people show is below 0 or above 1, or an end of its interval.
     pub fn has_beyond(&self) -> bool {
         let shares =

@@ -1,18 +1,16 @@
 //! The derived tables for people: as text and as Markdown.
 
-use std::fmt::Write as _;
-
 use cambio_core::text::{duration, noun};
 use cambio_exec::Estimate;
 use cambio_stats::Support;
 use cambio_stats::ratings::Fit;
 use itertools::Itertools as _;
 
-use super::tables::{BaselineRow, EquivalenceRow, PairRow, SummaryRow};
+use super::tables::{BaselineRow, EquivalenceRow, PairRow, PooledRow, RatingRow, SummaryRow};
 use super::{BEYOND, Derived};
-use crate::plan::{Payoff, Plan, PlannedAgent};
+use crate::plan::{Cell, Payoff, Plan, PlannedAgent};
 use crate::play::Timing;
-use crate::table::{NONE, Table, ends, in_full, in_short, maybe, p_figure, signed};
+use crate::table::{NONE, Table, Tables, ends, in_full, in_short, maybe, p_figure, signed};
 
 /// Tables with fewer deals have a note that intervals are rough.
 pub const FEW_DEALS: u64 = 30;
@@ -34,29 +32,32 @@ impl Derived {
     /// The results of a run as text: one table for each rule system and number of seats, at most 80 columns wide unless a label is
     /// wider. Lines of the best agents begin with a star. `cambio run` and Python's `print(run)` show it.
     pub fn text(&self, plan: &Plan, timing: &Timing) -> String {
-        let mut text = String::new();
-        for (index, cell) in plan.cells.iter().enumerate() {
+        let name = plan.payoff.name();
+        // The column `points` is per round.
+        let payoff = if plan.payoff.support() == Support::Share { name.to_owned() } else { format!("{name}/match") };
+        let last = if plan.measures_luck() { "raw" } else { "turns" };
+        let heads = ["  agent", &payoff, "win", "points", "calls", "ok", "snaps r/w/l", last];
+        let table = |(index, cell): (usize, &Cell)| {
             let rows = self.summary.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect_vec();
             let pairs = self.pairwise.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect_vec();
-            let Some(first) = rows.first() else { continue };
-            let name = plan.payoff.name();
-            // The column `points` is per round.
-            let payoff =
-                if plan.payoff.support() == Support::Share { name.to_owned() } else { format!("{name}/match") };
-            let last = if plan.measures_luck() { "raw" } else { "turns" };
-            let heads = ["  agent", &payoff, "win", "points", "calls", "ok", "snaps r/w/l", last];
-            let mut table = Table::shown(heads, &WIDTHS);
+            let deals = rows.first()?.deals;
             let best = rows.iter().find(|row| row.rank == 1 && rows.len() > 1).map(|row| &*row.agent);
-            for row in &rows {
+            let cells = |row: &&SummaryRow| {
                 let is_best = best.is_some_and(|best| is_among_best(&row.agent, best, &pairs));
                 let label = format!("{} {}", if is_best { "*" } else { " " }, row.agent);
-                table.push(std::iter::once(label).chain(figures(plan, row)));
-            }
-            let times = times(plan, timing, index).unwrap_or_default();
-            text += &format!("{cell}, {} {}\n{}{times}\n", first.deals, noun(first.deals, "deal"), table.text());
-        }
+                std::iter::once(label).chain(figures(plan, row))
+            };
+            let table = Table::shown(heads, rows.iter().map(cells)).with_widths(&WIDTHS);
+            Some((format!("{cell}, {deals} {}\n", noun(deals, "deal")), table, times(plan, timing, index)))
+        };
+        let tables = plan.cells.iter().enumerate().filter_map(table).collect();
+        Tables { title: String::new(), tables, notes: self.legend(plan) }.text()
+    }
+
+    /// The lines below the text of a run.
+    fn legend(&self, plan: &Plan) -> String {
         let by = if plan.payoff == Payoff::RankPoints { String::new() } else { format!(" by {}", plan.payoff.unit()) };
-        text += &format!("* best agent{by}, and agents not distinguishable from it\n");
+        let mut text = format!("* best agent{by}, and agents not distinguishable from it\n");
         text += "  (among the agents of its table; 95 %, simultaneous for all pairs)\n";
         text += &few_deals_note(self.summary.iter().map(|row| row.deals));
         text += if plan.cells.len() > 1 { SEPARATE } else { "" };
@@ -66,7 +67,9 @@ impl Derived {
             text += "The luck of the cards is subtracted from these and from win. All other figures\n";
             text += &format!("are with the luck of the cards; raw: {} with the luck.\n", plan.payoff.name());
         }
-        text += &self.beyond_note();
+        if self.has_beyond() {
+            text += &format!("{}\n", textwrap::fill(BEYOND, 80));
+        }
         text += "win: share of wins. Per round: points of the layout; calls, and the share that\n";
         let turns = if plan.measures_luck() { "" } else { "; turns of all seats" };
         text + &format!("succeeds (ok); snaps that are right, wrong and late{turns}.\n")
@@ -86,80 +89,84 @@ impl Derived {
         let head = format!("Elo{}", plan.with_luck());
         let means = payoffs.iter().map(|payoff| payoff.name());
         let heads = ["rules", "seats", "agent", "deals"].into_iter().chain(means).chain([&*head]);
-        let mut table = Table::shown(heads, &[]);
-        for (row, rating) in self.summary.iter().zip(&self.ratings) {
+        let cells = |(row, rating): (&SummaryRow, &RatingRow)| {
             let mean = |payoff: &Payoff| {
                 let mean = row.leading(*payoff);
                 mean.map_or(NONE.to_owned(), |found| in_full(found.mean, found.ends(), payoff.digits()))
             };
             let elo = rating.elo.as_ref().map_or(NONE.to_owned(), |own| elo(own, rating.fit.unwrap_or_default()));
             let about = [row.rules.clone(), row.seats.to_string(), code(&row.agent), row.deals.to_string()];
-            table.push(about.into_iter().chain(payoffs.iter().map(mean)).chain([elo]));
-        }
-        let mut text = table.markdown();
+            about.into_iter().chain(payoffs.iter().map(mean)).chain([elo]).collect_vec()
+        };
+        let mut text = Table::shown(heads, self.summary.iter().zip(&self.ratings).map(cells)).markdown();
         if !self.pooled.is_empty() {
-            let head = format!("Elo over all tables{}", plan.with_luck());
-            let mut table = Table::shown(["agent", "tables", "games", &head], &[]);
-            for row in &self.pooled {
-                table.push([code(&row.agent), row.tables.to_string(), row.games.to_string(), elo(&row.elo, row.fit)]);
-            }
-            text += &format!("\n{}", table.markdown());
+            let heads = ["agent", "tables", "games", &format!("Elo over all tables{}", plan.with_luck())];
+            let cells = |row: &PooledRow| {
+                [code(&row.agent), row.tables.to_string(), row.games.to_string(), elo(&row.elo, row.fit)]
+            };
+            text += &format!("\n{}", Table::shown(heads, self.pooled.iter().map(cells)).markdown());
         }
-        let beyond = self.has_beyond().then(|| format!("\n{BEYOND}\n"));
-        text + &beyond.unwrap_or_default()
-    }
-
-    fn beyond_note(&self) -> String {
-        if self.has_beyond() { textwrap::fill(BEYOND, 80) + "\n" } else { String::new() }
+        if self.has_beyond() {
+            text += &format!("\n{BEYOND}\n");
+        }
+        text
     }
 }
 
-/// A comparison of pairs of agents for people.
-pub struct ComparedPairs {
-    /// The line above the tables.
-    title: String,
-    /// For each cell: its name and its number of deals, and the table.
-    tables: Vec<(String, Table)>,
-    /// All rows in one table, whose first columns are the rules and the seats.
-    all: Table,
-    /// The lines below the tables.
-    notes: String,
+/// A table for each cell of `rows`. `about` returns the rules, the seats and the number of deals of a row.
+fn by_cell<R>(
+    rows: &[R],
+    about: impl Fn(&R) -> (String, usize, u64),
+    heads: &[&str],
+    cells: impl Fn(&R) -> Vec<String>,
+) -> Vec<(String, Table, String)> {
+    let is_same = |one: &R, next: &R| {
+        let [one, next] = [about(one), about(next)];
+        (one.0, one.1) == (next.0, next.1)
+    };
+    let table = |rows: &[R]| {
+        let (rules, seats, deals) = about(&rows[0]);
+        let title = format!("{rules}, {seats} seats, {deals} {}\n", noun(deals, "deal"));
+        (title, Table::shown(heads.iter().copied(), rows.iter().map(&cells)), String::new())
+    };
+    rows.chunk_by(is_same).map(table).collect()
 }
 
-impl ComparedPairs {
-    /// The agents against the baseline.
+impl BaselineRow {
+    /// The comparisons for people.
     ///
     /// # Panics
     /// If there is no row.
-    pub fn against(plan: &Plan, rows: &[BaselineRow]) -> ComparedPairs {
+    pub fn tables(rows: &[BaselineRow], plan: &Plan) -> Tables {
         let cells = |row: &BaselineRow| {
             let found = &row.difference;
-            let verdict = match found.ends().map(|(low, high)| [low, high].map(|end| plan.payoff.sign() * end)) {
-                Some(ends) if ends.iter().all(|end| *end > 0.0) => "better",
-                Some(ends) if ends.iter().all(|end| *end < 0.0) => "worse",
+            let verdict = match found.scaled(plan.payoff.sign()).ends() {
+                Some((low, _)) if low > 0.0 => "better",
+                Some((_, high)) if high < 0.0 => "worse",
                 _ => "undecided",
             };
-            let figures = [signed(found.mean, 4), ends(found.ends(), 4), p_figure(found.p), verdict.to_owned()];
-            (row.rules.clone(), row.seats, row.deals, vec![row.agent.clone()], figures.to_vec())
+            vec![row.agent.clone(), signed(found.mean, 4), ends(found.ends(), 4), p_figure(found.p), verdict.to_owned()]
         };
-        let heads = [&["agent"][..], &["difference", "95 %, simultaneous", "p", "verdict"]];
+        let heads = ["agent", "difference", "95 %, simultaneous", "p", "verdict"];
         let (first, separate) = (&rows[0], if plan.cells.len() > 1 { format!(" {SEPARATE}") } else { "\n".to_owned() });
-        ComparedPairs::new(
-            format!("against {}, in {}, paired by deal", first.baseline, plan.payoff.unit()),
-            heads,
-            rows.iter().map(cells),
-            format!(
-                "95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{separate}",
+        Tables {
+            title: format!("against {}, in {}, paired by deal\n", first.baseline, plan.payoff.unit()),
+            tables: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
+            notes: format!(
+                "{}95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{separate}",
+                few_deals_note(rows.iter().map(|row| row.deals)),
                 first.difference.method
             ),
-        )
+        }
     }
+}
 
-    /// The tests of whether the agents of a pair are equally good.
+impl EquivalenceRow {
+    /// The tests for people.
     ///
     /// # Panics
     /// If there is no row.
-    pub fn equivalent(plan: &Plan, rows: &[EquivalenceRow]) -> ComparedPairs {
+    pub fn tables(rows: &[EquivalenceRow], plan: &Plan) -> Tables {
         let cells = |row: &EquivalenceRow| {
             let verdict = match row.p_holm {
                 Some(p) if p < 0.05 => format!("as good, within {}", row.equivalence_margin),
@@ -167,67 +174,25 @@ impl ComparedPairs {
                 None if row.deals < 2 => "a test needs 2 deals".to_owned(),
                 None => "no variance to test with".to_owned(),
             };
-            let (found, [alone, all]) = (&row.difference, [row.p, row.p_holm].map(p_figure));
-            let figures = vec![signed(found.mean, 4), ends(found.ends(), 4), alone, all, verdict];
-            (row.rules.clone(), row.seats, row.deals, vec![row.agent.clone(), row.other.clone()], figures)
+            let (found, pair) = (&row.difference, format!("{} – {}", row.agent, row.other));
+            vec![pair, signed(found.mean, 4), ends(found.ends(), 4), p_figure(row.p), p_figure(row.p_holm), verdict]
         };
-        let heads = [&["agent", "other"][..], &["difference", "90 %", "p", "p, all pairs", "verdict"]];
+        let heads = ["agents", "difference", "90 %", "p", "p, all pairs", "verdict"];
         let (first, separate) = (&rows[0], if plan.cells.len() > 1 { SEPARATE } else { "" });
-        ComparedPairs::new(
-            format!(
-                "as good within {} {}? Differences are paired by deal",
+        Tables {
+            title: format!(
+                "as good within {} {}? Differences are paired by deal\n",
                 first.equivalence_margin,
                 plan.payoff.unit()
             ),
-            heads,
-            rows.iter().map(cells),
-            format!(
-                "Two one-sided tests at 5 %: single 90 % {} intervals, p-values corrected\nfor all pairs of a table that are listed \
+            tables: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
+            notes: format!(
+                "{}Two one-sided tests at 5 %: single 90 % {} intervals, p-values corrected\nfor all pairs of a table that are listed \
                  (Holm). “Not shown” does not mean different.\n{separate}",
+                few_deals_note(rows.iter().map(|row| row.deals)),
                 first.method
             ),
-        )
-    }
-
-    /// `rows` are the rules, the seats, the number of deals, the agents and the figures of each pair.
-    fn new(
-        title: String,
-        [agents, figures]: [&[&str]; 2],
-        rows: impl Iterator<Item = (String, usize, u64, Vec<String>, Vec<String>)>,
-        notes: String,
-    ) -> ComparedPairs {
-        let pair = agents.join(" – ");
-        let mut all = Table::shown([&["rules", "seats"], agents, &["deals"], figures].concat(), &[]);
-        let (mut tables, mut least) = (Vec::<(String, Table)>::new(), Vec::new());
-        for (rules, seats, deals, agents, shown) in rows {
-            let name = format!("{rules}, {seats} seats, ");
-            if tables.last().is_none_or(|(last, _)| !last.starts_with(&name)) {
-                let heads = std::iter::once(&*pair).chain(figures.iter().copied());
-                tables.push((format!("{name}{deals} {}", noun(deals, "deal")), Table::shown(heads, &[])));
-            }
-            let (_, table) = tables.last_mut().expect("a table was just pushed");
-            table.push(std::iter::once(agents.join(" – ")).chain(shown.iter().cloned()));
-            let begin = [rules, seats.to_string()];
-            all.push(
-                begin.into_iter().chain(agents.iter().map(|agent| code(agent))).chain([deals.to_string()]).chain(shown),
-            );
-            least.push(deals);
         }
-        ComparedPairs { title, tables, all, notes: few_deals_note(least.into_iter()) + &notes }
-    }
-
-    /// The comparison as text.
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n", self.title);
-        for (name, table) in &self.tables {
-            write!(text, "{name}\n{}", table.text()).expect("a string accepts writes");
-        }
-        text + &self.notes
-    }
-
-    /// The comparison as one Markdown table.
-    pub fn markdown(&self) -> String {
-        self.all.markdown()
     }
 }
 
@@ -236,8 +201,8 @@ fn code(agent: &str) -> String {
     format!("`{agent}`")
 }
 
-/// The times of the agents of a cell as a paragraph; `None` if no agent was timed.
-fn times(plan: &Plan, timing: &Timing, cell: usize) -> Option<String> {
+/// The times of the agents of a cell as a paragraph; empty if no agent was timed.
+fn times(plan: &Plan, timing: &Timing, cell: usize) -> String {
     let time = |(index, agent): (usize, &PlannedAgent)| {
         let seconds = timing.agent(cell, index)?.per_decision()?;
         // No line break inside an entry.
@@ -246,7 +211,7 @@ fn times(plan: &Plan, timing: &Timing, cell: usize) -> Option<String> {
     let times: Vec<String> = plan.agents.iter().enumerate().filter_map(time).collect();
     let text = format!("time per decision: {}", times.join(", "));
     let options = textwrap::Options::new(80).initial_indent("  ").subsequent_indent("    ").break_words(false);
-    (!times.is_empty()).then(|| textwrap::fill(&text, options).replace('\u{a0}', " ") + "\n")
+    if times.is_empty() { String::new() } else { textwrap::fill(&text, options).replace('\u{a0}', " ") + "\n" }
 }
 
 /// Whether an agent is the best or not distinguishable from it.
