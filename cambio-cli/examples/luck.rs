@@ -88,9 +88,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let plan = experiment.plan(&roster, Path::new("."))?;
                 let derived = Runner::new(&executor).play(&plan).derived;
                 let row = derived.summary.iter().find(|row| row.agent == plan.agents[0].label).ok_or("no agent")?;
-                let (luck, error) = row.luck.zip(row.luck_error).ok_or("too few deals")?;
+                let (luck, error) = row.luck.and_then(|luck| Some((luck.mean, luck.error?))).ok_or("too few deals")?;
                 let pair = derived.pairwise.first().ok_or("no pair")?;
-                let (raw, adjusted) = pair.error.zip(pair.error_adjusted).ok_or("too few deals")?;
+                let adjusted = pair.difference_adjusted.and_then(|adjusted| adjusted.error);
+                let (raw, adjusted) = pair.difference.error.zip(adjusted).ok_or("too few deals")?;
                 let [raw, adjusted] = [raw, adjusted].map(|error| error * error * pair.deals as f64);
                 let z = luck / error;
                 z_values.push(z);

@@ -100,13 +100,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let plan = experiment.plan(&roster, Path::new("."))?;
                 let derived = Runner::new(&executor).play(&plan).derived;
                 let row = derived.summary.iter().find(|row| row.agent == plan.agents[0].label).ok_or("no agent")?;
-                raw.push([
-                    row.win_share,
-                    row.win_share_low.ok_or("no interval")?,
-                    row.win_share_high.ok_or("no interval")?,
-                ]);
-                let ends = [row.win_share_adjusted, row.win_share_adjusted_low, row.win_share_adjusted_high];
-                adjusted.push(ends.map(|end| end.expect("the run measures luck")));
+                let found = |share: cambio_sim::Estimate| share.ends().map(|(low, high)| [share.mean, low, high]);
+                raw.push(found(row.win_share).ok_or("no interval")?);
+                adjusted.push(row.win_share_adjusted.and_then(found).expect("the run measures luck"));
             }
             let [(raw, raw_width), (adjusted, adjusted_width)] = [&raw, &adjusted].map(|runs| coverage(runs));
             eprintln!("{rules}, {seats} seats, {agent} – {others}, {deals} deals: {adjusted:.3}, {raw:.3} with luck");

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use cambio_agents::Roster;
+use cambio_sim::digest::few_deals_note;
 use cambio_sim::{AdvantageOptions, AdvantageResult, StudyDriver};
 use cambio_stats::Interval;
 
@@ -11,7 +12,7 @@ use crate::say::count;
 use crate::setting::ThreadArgs;
 use crate::solve::Format;
 use crate::study::{Shown, StudyArgs, play};
-use crate::tables::{ALL_AGREE, note_few};
+use crate::tables::ALL_AGREE;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -61,7 +62,7 @@ fn print(worth: &AdvantageResult, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "per round: number of decisions; differs: share of them that differ from {over}'s;")?;
     writeln!(out, "gain: per round, from the decisions that differ, if {over} plays the rest of")?;
     writeln!(out, "the round in all seats; 95 % intervals, clustered by deal.")?;
-    note_few(std::iter::once(*deals), out)?;
+    write!(out, "{}", few_deals_note(std::iter::once(*deals)))?;
     if worth.asked.iter().any(|asked| asked.advantage.error == Some(0.0)) {
         writeln!(out, "–: {ALL_AGREE}.")?;
     }

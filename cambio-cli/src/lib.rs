@@ -11,7 +11,6 @@ mod agents;
 #[cfg(feature = "learn")]
 mod bench;
 #[cfg(feature = "report")]
-mod comparison;
 mod duel;
 mod exit;
 mod exploit;

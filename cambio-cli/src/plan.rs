@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     for pair in derived.pairwise.iter().filter(|_| duels.is_none()) {
         let together = plan.cell(&pair.rules, pair.seats).and_then(|cell| derived.together[cell].as_ref());
-        let error = if pair.difference_adjusted.is_some() { pair.error_adjusted } else { pair.error };
+        let error = pair.leading().error;
         let who = format!("{}, {} seats: {} – {}", pair.rules, pair.seats, pair.agent, pair.other);
         tell(who, error, pair.deals, together.map(|together| together.alpha_at(1.0 - args.alpha)))?;
     }

@@ -7,9 +7,8 @@ use cambio_agents::Roster;
 use cambio_exec::{FileError, read_text, write_whole};
 use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
 use cambio_sim::tune::{ResponsePoint, TuningOutcome, TuningResult};
-use cambio_sim::{Comparison, RunError, StoredRun, derive};
+use cambio_sim::{BaselineRow, Comparison, EquivalenceRow, RunError, StoredRun, derive};
 
-use crate::comparison;
 use crate::exit::{CliResult, Exit};
 use crate::output::write_page;
 use crate::review;
@@ -87,11 +86,19 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let baseline = args.baseline.as_ref().map(index).transpose()?;
     if let Some(margin) = args.margin {
         check_difference("--margin", margin, plan.payoff)?;
-        tables::print_equivalences(plan, &derive(&stored)?.equivalences(plan, margin, baseline), args.format)?;
+        let rows = derive(&stored)?.equivalences(plan, margin, baseline);
+        if rows.is_empty() {
+            return Err("no two agents have matches at one table".into());
+        }
+        tables::print_rows(&rows, args.format, || EquivalenceRow::tables(&rows, plan))?;
         return Ok(Exit::Done);
     }
     if let Some(baseline) = baseline {
-        tables::print_baseline(plan, &derive(&stored)?.against(plan, baseline), args.format)?;
+        let rows = derive(&stored)?.against(plan, baseline);
+        if rows.is_empty() {
+            return Err("no agent has played against the baseline".into());
+        }
+        tables::print_rows(&rows, args.format, || BaselineRow::tables(&rows, plan))?;
         return Ok(Exit::Done);
     }
     let derived = derive(&stored)?;
@@ -139,7 +146,10 @@ fn compared(args: &Args) -> CliResult {
         let file = args.html.as_deref().unwrap_or(Path::new("comparison.html"));
         args.write(file, &of_comparison(&comparison))?;
     }
-    comparison::print(&comparison, args.format)?;
+    for note in &comparison.notes {
+        say!("note: {note}");
+    }
+    tables::print_rows(&comparison.rows(), args.format, || comparison.tables())?;
     Ok(Exit::Done)
 }
 

@@ -4,11 +4,11 @@ use std::io::Write;
 
 #[cfg(feature = "learn")]
 use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
-use cambio_sim::{DocumentedColumn, DocumentedTable, Experiment, documented_tables};
+use cambio_sim::table::Table;
+use cambio_sim::{Column, DocumentedTable, Experiment, documented_tables};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::stdout;
-use crate::tables::markdown_table;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         Format::Text => write_text(&tables, &mut out)?,
         Format::Md => write_markdown(&tables, &mut out)?,
         Format::Json => {
-            let columns: Vec<&DocumentedColumn> = tables.iter().flat_map(|table| &table.columns).collect();
+            let columns: Vec<_> = tables.iter().flat_map(DocumentedTable::listed).collect();
             writeln!(out, "{}", serde_json::to_string_pretty(&columns)?)?;
         }
     }
@@ -69,8 +69,8 @@ fn write_text(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Resu
     let hang = textwrap::Options::new(80).initial_indent("    ").subsequent_indent("    ");
     for DocumentedTable { command, file, row, columns } in tables {
         writeln!(out, "cambio {command}, {file}\n{}", textwrap::fill(row, 80))?;
-        for DocumentedColumn { name, kind, unit, may_be_empty, meaning, .. } in columns {
-            let unit = unit.as_ref().map_or(String::new(), |unit| format!(", {unit}"));
+        for Column { name, kind, unit, may_be_empty, meaning } in columns {
+            let unit = unit.map_or(String::new(), |unit| format!(", {unit}"));
             let empty = if *may_be_empty { ", may be empty" } else { "" };
             writeln!(out, "  {name}: {kind}{unit}{empty}\n{}", textwrap::fill(meaning, &hang))?;
         }
@@ -82,11 +82,12 @@ fn write_text(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Resu
 fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Result<()> {
     for DocumentedTable { command, file, row, columns } in tables {
         writeln!(out, "\n## `cambio {command}`: `{file}`\n\n{row}\n")?;
-        let line = |DocumentedColumn { name, kind, unit, may_be_empty, meaning, .. }: &DocumentedColumn| {
+        let line = |Column { name, kind, unit, may_be_empty, meaning }: &Column| {
             let empty = if *may_be_empty { " or empty" } else { "" };
-            [format!("`{name}`"), format!("{kind}{empty}"), unit.clone().unwrap_or_default(), meaning.clone()]
+            [format!("`{name}`"), format!("{kind}{empty}"), unit.unwrap_or_default().to_owned(), meaning.clone()]
         };
-        write!(out, "{}", markdown_table(&["name", "type", "unit", "meaning"], columns.iter().map(line)))?;
+        let table = Table::shown(["name", "type", "unit", "meaning"], columns.iter().map(line));
+        write!(out, "{}", table.markdown())?;
     }
     Ok(())
 }

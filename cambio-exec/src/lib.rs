@@ -12,7 +12,9 @@ pub use executor::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsEr
 pub use files::{
     Claim, FileError, build_aside, create_folder, create_private_folder, lock, sync_folder, write_private, write_whole,
 };
-pub use table::{Cell, Column, Row};
+#[doc(hidden)]
+pub use serde;
+pub use table::{Cell, Column, Estimate, Field, Part, Row, one_line, serialize_row};
 pub use text::{
     append_regular, next_line, one_or_many, open_regular, read_all, read_bytes, read_line, read_text, read_up_to,
 };

@@ -13,9 +13,8 @@ use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::testing::Relabelling;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Score, Sighting};
 use cambio_report::{Run, of_run};
-use cambio_sim::digest::BEYOND;
 use cambio_sim::{
-    Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, ReplayScope, RunError, RunFolder,
+    Derived, DocumentedTable, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, ReplayScope, RunError, RunFolder,
     Runner, StoredRun, derive, verify_with,
 };
 use cambio_solve::HistoryKey;
@@ -297,7 +296,8 @@ fn shares_object(given: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
 /// The columns of all tables of runs and tunings, as JSON.
 #[pyfunction]
 pub(crate) fn _columns() -> String {
-    let columns: Vec<_> = cambio_sim::documented_tables().into_iter().flat_map(|table| table.columns).collect();
+    let tables = cambio_sim::documented_tables();
+    let columns: Vec<_> = tables.iter().flat_map(DocumentedTable::listed).collect();
     serde_json::to_string(&columns).expect("texts can be serialized")
 }
 
@@ -434,8 +434,7 @@ pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived)
     about.set_item("is_complete", stored.is_complete())?;
     about.set_item("matches", stored.matches())?;
     about.set_item("spec", &stored.spec)?;
-    about.set_item("payoff", (stored.plan.payoff.name(), stored.plan.payoff.unit()))?;
-    about.set_item("beyond", BEYOND)?;
+    about.set_item("text", derived.text(&stored.plan, &stored.timing))?;
     let page = ("report.html", of_run(Run::stored(stored, derived)));
     about.set_item("files", derived.files().into_iter().chain([page]).collect::<std::collections::BTreeMap<_, _>>())?;
     Ok(about)

@@ -384,30 +384,27 @@ def test_results_of_one_deal_are_printed_without_an_interval() -> None:
     found = cambio.evaluate("greedy", "random", deals=1)
     shown = str(found)
     assert "classic, 2 seats, 1 deal\n" in shown
-    assert shown.count("rank points (no interval)") == 2
+    assert shown.count("± –") == 2
     assert found.ratings[0]["elo_low"] is None
     assert str(found.summary._repr_html_()).count("None") == 0
 
 
-def test_results_are_printed_in_the_payoff(tmp_path: Path) -> None:
-    for payoff, column, unit in [
-        ("points", "points", "points a match"),
-        ("margin", "margin", "points of margin a match"),
-        ("win", "win_share", "wins a match"),
-    ]:
+def test_a_run_prints_the_table_of_the_command(tmp_path: Path) -> None:
+    for payoff in ("points", "margin", "win"):
         spec = tmp_path / f"{payoff}.toml"
         spec.write_text(
             f"seed = 1\ndeals = 20\npayoff = '{payoff}'\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'random']\n"
         )
         found = cambio.run(spec, tmp_path / payoff)
-        row = found.summary[0]
-        mean, low, high = (f"{row[name]:.3f}" for name in (column, f"{column}_low", f"{column}_high"))
-        assert f"{mean} {unit} ({low} to {high})" in str(found)
+        words = [sys.executable, "-m", "cambio_game", "report", str(tmp_path / payoff), "--dry"]
+        printed = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+        assert str(found) == printed.rstrip()
+        assert str(found).count("greedy") == 2 and payoff in str(found)
 
 
 def test_shares_outside_0_to_1_are_explained() -> None:
     found = cambio.evaluate("sharp", "random", deals=6, luck="on", seed=2)
-    assert "without the luck of the cards)" in str(found)
+    assert "The luck of the cards is subtracted" in str(found)
     assert "A share below 0 or above 1" in str(found)
     assert "A share below 0" not in str(cambio.evaluate("sharp", "random", deals=6, seed=2))
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use cambio_sim::digest::{BEYOND, Behaviour, CellBehaviour, CellDigest, RESAMPLES, SEAT_DEALS, is_beyond};
 use cambio_sim::rows::{MEASURES, Measure};
-use cambio_sim::{BehaviourRow, Derived, Payoff, Plan, PlayedBatches, RatingRow, SeatRow};
+use cambio_sim::{BehaviourRow, Derived, Estimate, Payoff, Plan, PlayedBatches, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
 use cambio_stats::ratings::Fit;
 use cambio_stats::{Interval, Support};
@@ -181,7 +181,7 @@ impl CellReport<'_> {
                 } else {
                     ""
                 },
-                if self.derived.has_beyond(self.plan) { format!(" {BEYOND}") } else { String::new() }
+                if self.derived.has_beyond() { format!(" {BEYOND}") } else { String::new() }
             ),
             corner: "agent",
             columns: columns.into_iter().map(String::from).collect(),
@@ -219,10 +219,10 @@ impl CellReport<'_> {
     fn ratings(&self, rows: &[&RatingRow]) -> Figure<Forest> {
         let estimate = |((label, agent), row): ((String, &RankedAgent<'_>), &&RatingRow)| IntervalPoint {
             label,
-            figure: plus_minus(row.elo.unwrap_or(0.0), row.elo_low.zip(row.elo_high), 0),
-            mean: row.elo.unwrap_or(0.0),
-            interval: row.elo_low.zip(row.elo_high),
-            wide: row.elo_low_simultaneous.zip(row.elo_high_simultaneous),
+            figure: row.elo.map_or_else(String::new, |elo| plus_minus(elo.mean, elo.ends(), 0)),
+            mean: row.elo.map_or(0.0, |elo| elo.mean),
+            interval: row.elo.and_then(|elo| elo.ends()),
+            wide: row.elo.and_then(|elo| elo.simultaneous),
             is_best: agent.is_among_best,
         };
         let mut estimates: Vec<IntervalPoint> =
@@ -250,22 +250,16 @@ impl CellReport<'_> {
     /// The table of the empirical game, if every composition of agents was played.
     fn shares(&self, rows: &[&RatingRow]) -> Option<ReportTable> {
         rows.iter().any(|row| row.nash.is_some()).then_some(())?;
-        let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
-            (None, _) => NONE.to_owned(),
-            (Some(share), None) => number(share, 2),
+        let share = |share: Estimate| match share.ends() {
+            None => number(share.mean, 2),
             // Percentiles of equal resamples have no width, which looks like certainty.
-            (Some(share), Some((low, high))) if high - low < 0.005 => format!("{} (all alike)", number(share, 2)),
-            (Some(share), Some((low, high))) => {
-                format!("{} ({} to {})", number(share, 2), number(low, 2), number(high, 2))
-            }
+            Some((low, high)) if high - low < 0.005 => format!("{} (all alike)", number(share.mean, 2)),
+            Some((low, high)) => format!("{} ({} to {})", number(share.mean, 2), number(low, 2), number(high, 2)),
         };
         let row = |(head, row): (String, &&RatingRow)| {
             let cells = [
-                row.nash_score.map_or_else(
-                    || NONE.to_owned(),
-                    |score| plus_minus(score, row.nash_score_low.zip(row.nash_score_high), 3),
-                ),
-                share(row.nash, row.nash_low, row.nash_high),
+                row.nash_score.map_or_else(|| NONE.to_owned(), |score| plus_minus(score.mean, score.ends(), 3)),
+                row.nash.map_or_else(|| NONE.to_owned(), share),
             ];
             TableRow::new(head, cells)
         };
@@ -353,17 +347,17 @@ impl CellReport<'_> {
         let agents = &self.ranked.agents;
         let gaps =
             agents.iter().flat_map(|one| agents.iter().filter_map(|other| self.ranked.gap(one.label, other.label)));
-        let most = gaps.map(|gap| gap.difference.abs()).fold(f64::MIN_POSITIVE, f64::max);
+        let most = gaps.map(|gap| gap.mean.abs()).fold(f64::MIN_POSITIVE, f64::max);
         let cell = |one: &str, other: &str| {
             let gap = self.ranked.gap(one, other)?;
-            let half = spread(gap.difference, gap.simultaneous, digits);
+            let half = spread(gap.mean, gap.simultaneous, digits);
             let (tone, mark) = match gap.side() {
                 Ordering::Equal => ("", ""),
                 Ordering::Greater => ("up", "▲ "),
                 Ordering::Less => ("down", "▼ "),
             };
-            let text = format!("{mark}{}{half}", signed(gap.difference, digits));
-            Some(TableCell { text, tone, shade: shade(gap.difference.abs() / most) })
+            let text = format!("{mark}{}{half}", signed(gap.mean, digits));
+            Some(TableCell { text, tone, shade: shade(gap.mean.abs() / most) })
         };
         let caption = format!(
             "Differences of mean {unit}{}, row minus column, paired by deal. The 95 % intervals are simultaneous over all {}. ▲ and ▼ \
@@ -417,14 +411,14 @@ impl CellReport<'_> {
         let row = |row: &&SeatRow| {
             let effect = seat_effect(row);
             let mut cells = vec![
-                plus_minus(row.payoff, row.low.zip(row.high), digits),
+                plus_minus(row.payoff.mean, row.payoff.ends(), digits),
                 match effect {
                     Some(_) if row.seat == 'a' => "0".to_owned(),
                     Some(effect) => format!("{}{}", signed(effect.mean, digits), half(&effect, digits)),
                     None => NONE.to_owned(),
                 },
             ];
-            cells.extend(elo.then(|| maybe(row.elo, 0)));
+            cells.extend(elo.then(|| maybe(row.elo.map(|elo| elo.mean), 0)));
             TableRow::new(row.seat.to_string(), cells)
         };
         let mut columns = vec!["mean", "over seat a"];
@@ -547,7 +541,8 @@ impl CellReport<'_> {
 
 /// The advantage of a seat over seat a, from deals without missing matches.
 fn seat_effect(row: &SeatRow) -> Option<Interval> {
-    Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?, Support::Line))
+    let effect = row.effect?;
+    Some(Interval::new(effect.mean, effect.error, row.effect_deals?, Support::Line))
 }
 
 /// Explains missing or regularised ratings.

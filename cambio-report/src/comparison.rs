@@ -264,7 +264,7 @@ impl Compared<'_> {
         let letter = |run: usize| self.comparison.runs[run].letter;
         let own = self.comparison.differences().filter(|(table, ..)| std::ptr::eq(*table, self.table));
         let row = |(_, agent, run, difference): (&ComparedTable, &ComparedAgent, usize, RunDifference)| {
-            let interval = |ends| spread(difference.difference, ends, digits).trim_start().to_owned();
+            let interval = |ends| spread(difference.difference.mean, ends, digits).trim_start().to_owned();
             let mark = if difference.is_told_apart() { "▲ " } else { "" };
             let deals = match difference.shared_deals {
                 0 => "independent".to_owned(),
@@ -272,9 +272,9 @@ impl Compared<'_> {
             };
             let cells = [
                 format!("{} − {}", letter(run), letter(difference.from)),
-                format!("{mark}{}", signed(difference.difference, digits)),
-                interval(difference.alone),
-                interval(difference.together),
+                format!("{mark}{}", signed(difference.difference.mean, digits)),
+                interval(difference.difference.ends()),
+                interval(difference.difference.simultaneous),
                 deals,
             ];
             TableRow::new(code(&agent.label), cells)

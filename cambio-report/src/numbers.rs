@@ -1,52 +1,11 @@
-//! Formatting of numbers.
+//! Texts of the page's numbers, beside those of all tables.
 
 use cambio_core::text::noun;
 use cambio_sim::BehaviourRow;
 use cambio_sim::rows::{Measure, MeasureForm};
-use cambio_stats::{Interval, Shape, Support, is_even};
+use cambio_stats::{Interval, Shape, Support};
 
-/// The placeholder for a missing number.
-pub(crate) const NONE: &str = "–";
-
-/// A number with `digits` decimals, a typographic minus sign, and no minus sign before 0.
-pub(crate) fn number(value: f64, digits: usize) -> String {
-    let text = format!("{:.digits$}", value.abs());
-    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    if value < 0.0 && !is_zero { format!("−{text}") } else { text }
-}
-
-/// Like [`number`], with a plus sign before positive numbers.
-pub(crate) fn signed(value: f64, digits: usize) -> String {
-    let text = number(value, digits);
-    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    if value > 0.0 && !is_zero { format!("+{text}") } else { text }
-}
-
-pub(crate) fn maybe(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| NONE.to_owned(), |value| number(value, digits))
-}
-
-/// A mean with its interval, if there is one.
-pub(crate) fn plus_minus(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String {
-    format!("{}{}", number(mean, digits), spread(mean, ends, digits))
-}
-
-/// The text of an interval, to follow the mean: the half-width if the interval is symmetric, otherwise the ends. A small
-/// half-width is not rounded to 0, because `± 0.00` looks like certainty.
-pub(crate) fn spread(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String {
-    ends.map_or_else(String::new, |(low, high)| {
-        let (half, unit) = ((mean - low).max(high - mean), 10_f64.powi(-(digits as i32)));
-        if half <= 0.0 {
-            " (no variance)".to_owned()
-        } else if half < unit / 2.0 {
-            format!(" ± < {unit:.digits$}")
-        } else if is_even(mean - low, high - mean, digits) {
-            format!(" ± {}", number(half, digits))
-        } else {
-            format!(" ({} to {})", number(low, digits), number(high, digits))
-        }
-    })
-}
+pub(crate) use cambio_sim::table::{NONE, maybe, number, p_figure, plus_minus, signed, spread};
 
 /// A measure of the behaviour of an agent with its interval; `errors` has the standard errors.
 pub(crate) fn measured(measure: &Measure, row: &BehaviourRow, errors: &BehaviourRow) -> String {

@@ -250,9 +250,9 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
 fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
     let is_regularised = rows[0].fit == Fit::Regularised.method();
     let mut order: Vec<&PooledRow> = rows.iter().collect();
-    order.sort_by(|one, other| other.elo.total_cmp(&one.elo));
+    order.sort_by(|one, other| other.elo.mean.total_cmp(&one.elo.mean));
     let row = |row: &&PooledRow| {
-        let elo = plus_minus(row.elo, row.elo_low.zip(row.elo_high), 0);
+        let elo = plus_minus(row.elo.mean, row.elo.ends(), 0);
         TableRow::new(code(&row.agent), [elo, row.tables.to_string(), grouped(row.games)])
     };
     let kind = if is_regularised { "One regularised rating" } else { "One rating" };

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use cambio_sim::digest::CellDigest;
-use cambio_sim::{Derived, LeadingDifference, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
+use cambio_sim::{Derived, Estimate, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
 use cambio_stats::Interval;
 
-use crate::numbers::{grouped, number, plus_minus};
+use crate::numbers::{grouped, number, p_figure, plus_minus};
 use crate::parts::{code, list};
 
 /// The agents of one table, the best mean first.
@@ -63,10 +63,9 @@ impl<'a> RankedAgents<'a> {
     }
 
     /// The difference of two agents' payoffs, first minus second.
-    pub(super) fn gap(&self, one: &str, other: &str) -> Option<LeadingDifference> {
+    pub(super) fn gap(&self, one: &str, other: &str) -> Option<Estimate> {
         let (row, is_turned) = self.pair(one, other)?;
-        let leading = row.leading();
-        Some(if is_turned { leading.turned() } else { leading })
+        Some(row.leading().scaled(if is_turned { -1.0 } else { 1.0 }))
     }
 
     /// A sentence for captions of scores that says whether they contain the luck of the cards; empty if it is not measured.
@@ -82,7 +81,7 @@ impl<'a> RankedAgents<'a> {
     /// measures it for pairs.
     pub(super) fn score(&self, one: &str, other: &str) -> Option<(f64, Option<(f64, f64)>)> {
         let (row, is_turned) = self.pair(one, other)?;
-        let (mean, ends) = row.leading_score()?;
+        let (mean, ends) = row.leading_score().map(|score| (score.mean, score.ends()))?;
         Some(if is_turned { (1.0 - mean, ends.map(|(low, high)| (1.0 - high, 1.0 - low))) } else { (mean, ends) })
     }
 
@@ -165,22 +164,23 @@ impl<'a> RankedAgents<'a> {
     }
 
     /// By how much the first agent is better than the second, and the simultaneous interval.
-    pub(super) fn told_gap(&self, gap: &LeadingDifference) -> (String, Option<String>) {
+    pub(super) fn told_gap(&self, gap: &Estimate) -> (String, Option<String>) {
         let (sign, digits) = (self.payoff.sign(), self.payoff.digits());
         let interval = gap.simultaneous.map(|(low, high)| {
             let (low, high) = if sign < 0.0 { (-high, -low) } else { (low, high) };
             format!("{} to {}", number(low, digits), number(high, digits))
         });
-        (number(sign * gap.difference, digits), interval)
+        (number(sign * gap.mean, digits), interval)
     }
 
-    /// Describes the significance of a gap: the simultaneous interval, its method, and the p-value.
-    fn assurance(&self, gap: &LeadingDifference) -> String {
+    /// Describes the significance of a gap between two agents: the simultaneous interval, its method, and the p-value.
+    fn assurance(&self, one: &str, other: &str, gap: &Estimate) -> String {
         let Some((p, interval)) = gap.p_simultaneous.zip(self.told_gap(gap).1) else {
-            return match gap.deals {
+            let deals = self.pair(one, other).map_or(0, |(row, _)| row.deals);
+            return match deals {
                 0 | 1 => "only one deal, so there is no test".to_owned(),
                 _ if gap.p.is_none() => {
-                    format!("the same in all {} deals, so there is no variance to test with", grouped(gap.deals))
+                    format!("the same in all {} deals, so there is no variance to test with", grouped(deals))
                 }
                 _ => "some pairs share too few deals for simultaneous intervals".to_owned(),
             };
@@ -212,7 +212,8 @@ impl<'a> RankedAgents<'a> {
             let next = if all > 2 { ", the next" } else { "" };
             let best =
                 if all > 2 { format!("the best of this field of {all} agents") } else { "the better".to_owned() };
-            let (by, second, assurance) = (self.told_gap(&gap).0, code(second.label), self.assurance(&gap));
+            let (by, second, assurance) =
+                (self.told_gap(&gap).0, code(second.label), self.assurance(leader.label, second.label, &gap));
             return format!(
                 "{lead} leads with {mean} {unit}, {by} {more} than {second}{next} ({assurance}): it is {best}."
             );
@@ -226,8 +227,12 @@ impl<'a> RankedAgents<'a> {
             ("is not distinguishable from ", "which is")
         };
         let gap = match self.gap(leader.label, rival.label) {
-            Some(gap) if gap.difference == 0.0 => format!("equal ({})", self.assurance(&gap)),
-            Some(gap) => format!("{} behind ({})", self.told_gap(&gap).0, self.assurance(&gap)),
+            Some(gap) => {
+                let assurance = self.assurance(leader.label, rival.label, &gap);
+                let how =
+                    if gap.mean == 0.0 { "equal".to_owned() } else { format!("{} behind", self.told_gap(&gap).0) };
+                format!("{how} ({assurance})")
+            }
             None => "behind".to_owned(),
         };
         let names: Vec<&str> = rivals[1..].iter().map(|agent| agent.label).collect();
@@ -248,9 +253,6 @@ impl<'a> RankedAgents<'a> {
 }
 
 pub(super) fn p_value(p: f64) -> String {
-    match p {
-        p if p < 0.001 => "p < 0.001".to_owned(),
-        p if p > 0.999 => "p = 1".to_owned(),
-        p => format!("p = {p:.3}"),
-    }
+    let figure = p_figure(Some(p));
+    if figure.starts_with('<') { format!("p {figure}") } else { format!("p = {figure}") }
 }

@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cambio_core::Rules;
+use cambio_core::text::noun;
+use cambio_exec::Estimate;
 use cambio_stats::{Interval, LEVEL, Support, independent_difference, t_quantile};
 use itertools::Itertools;
-use serde::Serialize;
 
-use crate::digest::{BEYOND, CellDigest, Digest, is_beyond};
+use crate::digest::{BEYOND, CellDigest, Digest, FEW_DEALS, estimate, is_beyond};
 use crate::disk::RunError;
 use crate::plan::{Cell, Payoff, Plan};
 use crate::rows::cell_table;
 use crate::run::sums;
 use crate::store::StoredRun;
-
-/// Tables with fewer deals have a note that intervals are rough.
-pub const FEW_DEALS: u64 = 30;
+use crate::table::{NONE, Table, Tables, ends, in_full, signed};
 
 /// Several runs, and the tables that at least two of them have.
 ///
@@ -26,7 +25,7 @@ pub const FEW_DEALS: u64 = 30;
 /// let runs = ["runs/before", "runs/after"].map(|folder| StoredRun::open(Path::new(folder)));
 /// let comparison = Comparison::new(runs.into_iter().collect::<Result<_, _>>()?)?;
 /// for row in comparison.rows() {
-///     println!("{} {}: {:.3}", row.run, row.agent, row.mean);
+///     println!("{} {}: {:.3}", row.run, row.agent, row.mean.mean);
 /// }
 /// # Ok::<(), cambio_sim::RunError>(())
 /// ```
@@ -97,12 +96,8 @@ pub struct RunScore {
 pub struct RunDifference {
     /// The number of the earlier run.
     pub from: usize,
-    /// The difference.
-    pub difference: f64,
-    /// The interval of this difference alone.
-    pub alone: Option<(f64, f64)>,
-    /// The simultaneous interval over all differences of the table (Bonferroni).
-    pub together: Option<(f64, f64)>,
+    /// The difference, with its single interval and the simultaneous interval over all differences of the table (Bonferroni).
+    pub difference: Estimate,
     /// The number of deals that both runs have. If it is not 0, the difference is paired by deal; otherwise the runs are
     /// independent.
     pub shared_deals: u64,
@@ -116,38 +111,23 @@ cell_table! {
         /// The folder of the run.
         run: String,
         /// The payoff.
-        payoff: Payoff,
+        payoff: String,
         /// The number of deals, which are the clusters.
         deals: u64 => "deals",
-        /// The mean payoff.
-        mean: f64 => "payoff",
-        /// Lower end of the single interval of the mean.
-        low: Option<f64> => "payoff",
-        /// Upper end of the single interval of the mean.
-        high: Option<f64> => "payoff",
+        /// The mean payoff. The interval is single.
+        mean: Estimate => "payoff" [Ends] as "*",
         /// Whether the luck of the cards is subtracted.
         adjusted: bool,
         /// The number of the field: only rows with the same rules, seats and field are comparable.
         field: usize,
         /// The folder of the first comparable run; empty if this run is the first.
         from: Option<String>,
-        /// The mean in this run minus the mean in the first comparable run.
-        difference: Option<f64> => "payoff",
-        /// Lower end of the single interval of the difference.
-        difference_low: Option<f64>,
-        /// Upper end of the single interval of the difference.
-        difference_high: Option<f64>,
-        /// Lower end of the simultaneous interval over all differences of the table.
-        difference_low_simultaneous: Option<f64>,
-        /// Upper end of the simultaneous interval.
-        difference_high_simultaneous: Option<f64>,
+        /// The mean in this run minus the mean in the first comparable run. The simultaneous interval is over all differences of
+        /// the table.
+        difference: Option<Estimate> => "payoff" [Ends, Simultaneous],
         /// The number of deals that both runs have.
         shared_deals: Option<u64> => "deals",
     }
-}
-
-impl cambio_exec::Cell for Payoff {
-    const KIND: &'static str = "text";
 }
 
 impl Comparison {
@@ -269,18 +249,22 @@ impl Comparison {
         if plan.seed != other_plan.seed || is_fixed {
             return Some(RunDifference {
                 from,
-                difference: one.mean - other.mean,
-                alone: independent_difference(&one, &other, LEVEL),
-                together: independent_difference(&one, &other, level),
+                difference: Estimate {
+                    mean: one.mean - other.mean,
+                    simultaneous: independent_difference(&one, &other, level),
+                    ..Estimate::default()
+                }
+                .with_ends(independent_difference(&one, &other, LEVEL)),
                 shared_deals: 0,
             });
         }
         let paired = cell.difference_from(plan.agent(&agent.label)?, (other_cell, other_plan.agent(&agent.label)?))?;
         Some(RunDifference {
             from,
-            difference: paired.mean,
-            alone: paired.ends(),
-            together: paired.ends_at(t_quantile(0.5 + level / 2.0, paired.freedom())),
+            difference: Estimate {
+                simultaneous: paired.ends_at(t_quantile(0.5 + level / 2.0, paired.freedom())),
+                ..estimate(&paired)
+            },
             shared_deals: paired.clusters,
         })
     }
@@ -413,6 +397,49 @@ impl Comparison {
         })
     }
 
+    /// The comparison for people: for each table, the means in each run, and the differences.
+    pub fn tables(&self) -> Tables {
+        let mut tables = Vec::new();
+        let run = |run: &ComparedRun| {
+            let (plan, path) = (&run.stored.plan, run.stored.path.display());
+            format!("{}: {path}, {} {}, seed {}\n", run.letter, plan.deals, noun(plan.deals, "deal"), plan.seed)
+        };
+        for table in &self.tables {
+            let scores = |agent: &ComparedAgent| {
+                let score = |run: usize| {
+                    agent.scores[run].as_ref().map_or(NONE.to_owned(), |score| {
+                        let mark = if agent.has_other_field(run) { " †" } else { "" };
+                        in_full(score.mean.mean, score.mean.ends(), 3) + mark
+                    })
+                };
+                std::iter::once(agent.label.clone()).chain((0..self.runs.len()).map(score)).collect_vec()
+            };
+            let letters = self.runs.iter().map(|run| run.letter.to_string());
+            let means =
+                Table::shown(std::iter::once("agent".to_owned()).chain(letters), table.agents.iter().map(scores));
+            tables.push((format!("{}, {}\n", table.title, self.payoff.unit()), means, String::new()));
+            let difference = |(_, agent, run, found): (_, &ComparedAgent, usize, RunDifference)| {
+                let deals = match found.shared_deals {
+                    0 => "independent".to_owned(),
+                    deals => format!("paired by {deals} {}", noun(deals, "deal")),
+                };
+                [
+                    agent.label.clone(),
+                    format!("{} − {}", self.runs[run].letter, self.runs[found.from].letter),
+                    signed(found.difference.mean, 4),
+                    ends(found.difference.ends(), 4),
+                    ends(found.difference.simultaneous, 4),
+                    deals,
+                ]
+            };
+            let heads = ["agent", "runs", "difference", "95 %, single", "95 %, simultaneous", "deals"];
+            let own = self.differences().filter(|(other, ..)| std::ptr::eq(*other, table));
+            let differences = Table::shown(heads, own.map(difference));
+            tables.extend((!differences.rows.is_empty()).then(|| (String::new(), differences, String::new())));
+        }
+        Tables { title: self.runs.iter().map(run).collect(), tables, notes: String::new() }
+    }
+
     /// The comparison as rows: by table, agent and run.
     pub fn rows(&self) -> Vec<ComparisonRow> {
         let name = |run: usize| self.runs[run].stored.path.display().to_string();
@@ -422,26 +449,18 @@ impl Comparison {
                 let scores = agent.scores.iter().enumerate();
                 for (run, score) in scores.filter_map(|(run, score)| Some((run, score.as_ref()?))) {
                     let difference = score.difference;
-                    let alone = difference.and_then(|found| found.alone);
-                    let together = difference.and_then(|found| found.together);
                     rows.push(ComparisonRow {
                         rules: table.rules.name().to_owned(),
                         seats: table.seats,
                         agent: agent.label.clone(),
                         run: name(run),
-                        payoff: self.payoff,
+                        payoff: self.payoff.name().replace(' ', "_"),
                         deals: score.mean.clusters,
-                        mean: score.mean.mean,
-                        low: score.mean.low(),
-                        high: score.mean.high(),
+                        mean: estimate(&score.mean),
                         adjusted: score.is_adjusted,
                         field: score.field + 1,
                         from: difference.map(|found| name(found.from)),
                         difference: difference.map(|found| found.difference),
-                        difference_low: alone.map(|ends| ends.0),
-                        difference_high: alone.map(|ends| ends.1),
-                        difference_low_simultaneous: together.map(|ends| ends.0),
-                        difference_high_simultaneous: together.map(|ends| ends.1),
                         shared_deals: difference.map(|found| found.shared_deals),
                     });
                 }
@@ -454,7 +473,7 @@ impl Comparison {
 impl RunDifference {
     /// Whether the simultaneous interval excludes 0.
     pub fn is_told_apart(&self) -> bool {
-        self.together.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+        self.difference.simultaneous.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 }
 

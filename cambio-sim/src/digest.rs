@@ -7,9 +7,9 @@ mod adjusted;
 mod cell;
 mod derived;
 mod extract;
-mod shares;
 mod sums;
 mod tables;
+mod text;
 
 use cambio_core::rng::{Key, Purpose, Seed, Stream};
 use cambio_stats::Matrix;
@@ -20,14 +20,13 @@ use crate::plan::Plan;
 pub use adjusted::{BEYOND, is_beyond};
 pub(crate) use adjusted::{FINE, share_of, without_luck};
 pub use cell::{CellDigest, SEAT_DEALS};
-pub use derived::Derived;
+pub(crate) use derived::estimate;
+pub use derived::{Derived, RESAMPLES};
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
-pub use shares::RESAMPLES;
 pub use sums::PayoffSums;
-pub use tables::{
-    BaselineRow, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
-};
+pub use tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+pub use text::{FEW_DEALS, few_deals_note};
 
 /// The sums of a run.
 #[derive(Clone, Debug, Default)]

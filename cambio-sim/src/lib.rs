@@ -37,17 +37,17 @@ mod run;
 pub mod sprt;
 mod store;
 mod study;
+pub mod table;
 pub mod tune;
 
 pub use advantage_experiment::{AdvantageOptions, AdvantageResult, DecisionKindAdvantage, decision_kind};
-pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
-pub use comparison::{
-    ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, FEW_DEALS, RunDifference, RunScore,
+pub use cambio_exec::{
+    CancelToken, Column, Estimate, Executor, ExecutorError, MOST_THREADS, Row, ThreadsError, Worker,
 };
-pub use dictionary::{DocumentedColumn, DocumentedTable, documented_tables};
+pub use comparison::{ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, RunDifference, RunScore};
+pub use dictionary::{DocumentedTable, documented_tables};
 pub use digest::{
-    BaselineRow, Derived, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow,
-    SummaryRow,
+    BaselineRow, Derived, EquivalenceRow, FEW_DEALS, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
 };
 pub use disk::RunError;
 pub use equal_time::{EqualTimeError, equal_time};

@@ -1,7 +1,7 @@
 //! The rows of a run: one type for each CSV file.
 //!
 //! `columns!` declares a row: a struct whose fields are the columns, in order. The module `columns` writes and reads each type of
-//! field, and `file` reads whole rows with the crate csv. `play/rows.rs` creates the rows of a match.
+//! field, and whole rows. `play/rows.rs` creates the rows of a match.
 //!
 //! To add a quantity that is counted during a match, add a line to `quantities!` and count it in `impl Counts` in the same file.
 //! For any other column, add a field to one of the rows below and set it in `play/rows.rs`. The data dictionary in
@@ -11,7 +11,6 @@
 //! round-trips.
 
 mod columns;
-mod file;
 mod quantities;
 
 use arrayvec::ArrayVec;
@@ -19,13 +18,13 @@ use cambio_core::engine::EndReason;
 use cambio_core::record::Fingerprint;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Score, Seat, SeatSet};
+use cambio_exec::Column;
 
-pub(crate) use columns::{Column, ColumnKind, cell_table};
 use columns::{Columns, columns};
 pub use columns::{LuckShare, RowWriter};
-pub(crate) use file::{RowReader, header};
-pub use quantities::{BehaviourRow, Counts, KnownSum, MEASURES, Measure, MeasureForm, NotSummed, QuantitySums, Summed};
-pub(crate) use quantities::{CountingContext, ratio};
+pub(crate) use columns::{RowReader, cell_table, header};
+pub use quantities::{BehaviourRow, Counts, MEASURES, Measure, MeasureForm};
+pub(crate) use quantities::{CountingContext, QuantitySums, ratio};
 
 columns! {
     /// The fields that identify a match: the first columns of every file.

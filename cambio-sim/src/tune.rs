@@ -20,7 +20,7 @@ use cambio_exec::{Worker, table};
 use cambio_stats::curve::{CandidateEstimate, estimates};
 use cambio_stats::search::CmaEs;
 use cambio_stats::{Interval, Support};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::digest::{FINE, resampling, share_of, streams, without_luck};
@@ -216,9 +216,9 @@ table! {
         /// Upper end of the pointwise 95 % interval.
         high: Option<f64> => "payoff",
         /// Lower end of the simultaneous band over all values; empty if the values do not have the same deals.
-        low_simultaneous: Option<f64>,
+        low_simultaneous: Option<f64> => "payoff",
         /// Upper end of the simultaneous band.
-        high_simultaneous: Option<f64>,
+        high_simultaneous: Option<f64> => "payoff",
         /// Whether the value is not distinguishable from the best: by Hsu's comparison, or, if the values do not have the same deals,
         /// by paired differences with Bonferroni's correction; empty for a single value.
         among_best: Option<bool>,

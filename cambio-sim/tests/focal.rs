@@ -37,16 +37,16 @@ fn the_mean_of_a_focal_agent_counts_its_own_seats() {
         };
         let of = |agent: &str| tables.summary.iter().find(|row| row.agent == agent).unwrap();
         let (greedy, random) = (of("greedy"), of("random"));
-        assert!((greedy.rank_points - mean(0)).abs() < 1e-12, "{greedy:?}");
-        assert!((random.rank_points - mean(1)).abs() < 1e-12, "{random:?}");
+        assert!((greedy.rank_points.mean - mean(0)).abs() < 1e-12, "{greedy:?}");
+        assert!((random.rank_points.mean - mean(1)).abs() < 1e-12, "{random:?}");
         let pair = tables.pairwise.iter().find(|pair| pair.agent == "greedy" && pair.other == "random").unwrap();
-        assert!((pair.difference - (mean(0) - mean(1))).abs() < 1e-12, "{pair:?}");
+        assert!((pair.difference.mean - (mean(0) - mean(1))).abs() < 1e-12, "{pair:?}");
         if !mixture {
             // The other lineups of `greedy` have `random` in the field, so no rank is left without it.
             assert_eq!(greedy.rank_best_without_one, None, "{greedy:?}");
         }
         // Among copies it has the mean of all ranks in every deal.
-        assert_eq!(random.rank_points_low == Some(random.rank_points), !mixture, "{random:?}");
+        assert_eq!(random.rank_points.low == Some(random.rank_points.mean), !mixture, "{random:?}");
     }
 }
 
@@ -59,9 +59,9 @@ fn the_luck_of_the_field_is_not_subtracted_from_a_focal_agent() {
         let plan = experiment.plan(&roster(), Path::new(".")).unwrap();
         Runner::new(&Executor::new(1).unwrap()).play(&plan).derived.summary
     });
-    let adjusted = |rows: &[cambio_sim::SummaryRow]| rows[0].win_share_adjusted.unwrap();
+    let adjusted = |rows: &[cambio_sim::SummaryRow]| rows[0].win_share_adjusted.unwrap().mean;
     assert_eq!((&*both[0].agent, &*alone[0].agent), ("greedy", "greedy"));
     // The coefficient of the luck is fitted to all agents, so it differs a little.
     assert!((adjusted(&both) - adjusted(&alone)).abs() < 0.01, "{} and {}", adjusted(&both), adjusted(&alone));
-    assert_eq!(both[1].rank_points_adjusted, Some(0.5));
+    assert_eq!(both[1].rank_points_adjusted.unwrap().mean, 0.5);
 }

@@ -307,24 +307,8 @@ class Run:
         return f"<Run {self.name or self.run_id[:12]!r}: {self.matches} matches, {state}>"
 
     def __str__(self) -> str:
-        name, unit = self._about["payoff"]
-        payoff = {"rank points": "rank_points", "win": "win_share"}.get(name, name)
-        lines, is_beyond = [], False
-        for row in self.summary:
-            table = f"{row['rules']}, {row['seats']} seats, {row['deals']} deal{'' if row['deals'] == 1 else 's'}"
-            if table not in lines:
-                lines.append(table)
-            adjusted = row[f"{payoff}_adjusted"] is not None
-            name = f"{payoff}_adjusted" if adjusted else payoff
-            values = [row[column] for column in (name, f"{name}_low", f"{name}_high")]
-            mean, low, high = ("–" if value is None else f"{value:.3f}" for value in values)
-            interval = "no interval" if values[1] is None else f"{low} to {high}"
-            luck = ", without the luck of the cards" if adjusted else ""
-            lines.append(f"  {row['agent']:<24} {mean} {unit} ({interval}{luck})")
-            is_beyond |= any(isinstance(value, float) and not -1e-9 <= value <= 1 + 1e-9 for value in values)
-        if is_beyond and payoff in ("rank_points", "win_share"):
-            lines.append(self._about["beyond"])
-        return "\n".join([repr(self), *lines])
+        """The table that `cambio run` prints."""
+        return str(self._about["text"]).rstrip()
 
     def _repr_html_(self) -> str:
         page = html.escape(self.report, quote=True)

@@ -25,7 +25,8 @@ fn every_column_has_a_meaning_and_a_unit() {
     ];
     for table in documented_tables() {
         assert!(table.row.ends_with('.'), "{}: {}", table.file, table.row);
-        for DocumentedColumn { file, name, kind, unit, meaning, .. } in table.columns {
+        let file = table.file;
+        for Column { name, kind, unit, meaning, .. } in table.columns {
             assert!(meaning.ends_with('.'), "{file}, {name}: {meaning}");
             let is_number = !["text", "boolean"].contains(&kind);
             assert_eq!(unit.is_some(), is_number && !without_unit.contains(&&*name), "{file}, {name}: {unit:?}");

@@ -264,7 +264,7 @@ impl CellDigest {
     }
 
     /// The payoffs without the luck of the cards; `None` if the run does not measure it.
-    pub fn adjusted(&self) -> Option<&PayoffSums> {
+    pub(crate) fn adjusted(&self) -> Option<&PayoffSums> {
         self.adjusted.as_ref().map(|adjusted| &adjusted.sums)
     }
 
@@ -275,7 +275,7 @@ impl CellDigest {
 
     /// An agent's mean luck in a match, as a share of the win; `None` if the run does not measure it. Its expected value
     /// is 0.
-    pub fn luck(&self, agent: usize) -> Option<Interval> {
+    pub(crate) fn luck(&self, agent: usize) -> Option<Interval> {
         self.adjusted.as_ref()?.luck(agent)
     }
 
@@ -297,12 +297,12 @@ impl CellDigest {
     }
 
     /// The number of matches of an agent, counted once per seat that it occupied.
-    pub fn matches(&self, agent: usize) -> u64 {
+    pub(crate) fn matches(&self, agent: usize) -> u64 {
         self.behaviour.agents[agent].sums.matches
     }
 
     /// The mean of the plan's payoff in a seat, over all agents.
-    pub fn seat(&self, seat: usize) -> Option<Interval> {
+    pub(crate) fn seat(&self, seat: usize) -> Option<Interval> {
         self.by_seat[seat].interval(self.payoff.scale(self.seats), self.payoff.support())
     }
 

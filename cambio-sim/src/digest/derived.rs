@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use cambio_exec::{Row, write_whole};
+use cambio_exec::{Estimate, write_whole};
 use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, misfit, pool};
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
 use cambio_stats::sprt::elo_of_score;
@@ -19,6 +19,10 @@ use super::{Digest, resampling, streams};
 use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
 use crate::rows::{BehaviourRow, QuantitySums, ratio};
+use crate::table::Table;
+
+/// The number of bootstrap resamples for the intervals of an empirical game.
+pub const RESAMPLES: usize = 1000;
 
 /// The derived tables of a run. They serialize to an object with the rows of each file.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -84,33 +88,24 @@ impl Derived {
     /// The name and the content of every file.
     pub fn files(&self) -> Vec<(&'static str, String)> {
         let mut files = vec![
-            ("summary.csv", table(&self.summary)),
-            ("ratings.csv", table(&self.ratings)),
-            ("pairwise.csv", table(&self.pairwise)),
-            ("seats.csv", table(&self.seats)),
-            ("behaviour.csv", table(&self.behaviour)),
-            ("faults.csv", table(&self.faults)),
+            ("summary.csv", Table::of(&self.summary).csv()),
+            ("ratings.csv", Table::of(&self.ratings).csv()),
+            ("pairwise.csv", Table::of(&self.pairwise).csv()),
+            ("seats.csv", Table::of(&self.seats).csv()),
+            ("behaviour.csv", Table::of(&self.behaviour).csv()),
+            ("faults.csv", Table::of(&self.faults).csv()),
         ];
         if !self.pooled.is_empty() {
-            files.push(("pooled.csv", table(&self.pooled)));
+            files.push(("pooled.csv", Table::of(&self.pooled).csv()));
         }
         files
     }
 
-    /// The sums from which a row of the summary was computed, and the number of its agent.
-    pub fn sums(&self, plan: &Plan, row: &SummaryRow) -> Option<(&CellDigest, usize)> {
-        Some((&self.digest.cells[plan.cell(&row.rules, row.seats)?], plan.agent(&row.agent)?))
-    }
-
     /// Whether a mean share that tables for people show is below 0 or above 1, or an end of its interval.
-    pub fn has_beyond(&self, plan: &Plan) -> bool {
-        let shares = self
-            .summary
-            .iter()
-            .filter_map(|row| self.sums(plan, row))
-            .cartesian_product([Payoff::RankPoints, Payoff::Win]);
-        let mut means = shares.filter_map(|((cell, agent), payoff)| cell.leading().payoff(agent, payoff));
-        means.any(|found| is_beyond(found.mean, found.ends()))
+    pub fn has_beyond(&self) -> bool {
+        let shares =
+            self.summary.iter().flat_map(|row| [Payoff::RankPoints, Payoff::Win].map(|payoff| row.leading(payoff)));
+        shares.flatten().any(|found| is_beyond(found.mean, found.ends()))
     }
 
     /// Compares every agent with the agent at index `baseline` of the plan, for each table (Dunnett 1955). The
@@ -128,17 +123,14 @@ impl Derived {
             for &agent in present.iter().filter(|&&agent| agent != baseline) {
                 let Some((difference, _)) = cell.leading().difference(agent, baseline) else { continue };
                 let ends = together.as_ref().and_then(|together| together.ends(&difference));
+                let p = together.as_ref().zip(difference.p(0.0)).map(|(together, p)| together.p(p));
                 rows.push(BaselineRow {
                     rules: sums.rules(),
                     seats: sums.seat_count(),
                     agent: plan.agents[agent].label.clone(),
                     baseline: plan.agents[baseline].label.clone(),
                     deals: difference.clusters,
-                    difference: difference.mean,
-                    low: ends.map(|ends| ends.0),
-                    high: ends.map(|ends| ends.1),
-                    p: together.as_ref().zip(difference.p(0.0)).map(|(together, p)| together.p(p)),
-                    method: difference.support.method(),
+                    difference: Estimate { p, ..estimate(&difference).with_ends(ends) },
                 });
             }
         }
@@ -166,16 +158,13 @@ impl Derived {
             let tested: Vec<f64> = found.iter().filter_map(|(.., p)| *p).collect();
             let mut corrected = holm(&tested).into_iter();
             for (one, other, difference, p) in found {
-                let ends = equivalence::ends(&difference);
                 rows.push(EquivalenceRow {
                     rules: sums.rules(),
                     seats: sums.seat_count(),
                     agent: plan.agents[one].label.clone(),
                     other: plan.agents[other].label.clone(),
                     deals: difference.clusters,
-                    difference: difference.mean,
-                    low: ends.map(|ends| ends.0),
-                    high: ends.map(|ends| ends.1),
+                    difference: estimate(&difference).with_ends(equivalence::ends(&difference)),
                     equivalence_margin: margin,
                     p,
                     p_holm: p.and_then(|_| corrected.next()),
@@ -195,13 +184,10 @@ impl Derived {
     }
 }
 
-/// A table as CSV. A table without rows has only its header.
-fn table<R: Row + Serialize>(rows: &[R]) -> String {
-    let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    let header = csv.write_record(R::COLUMNS.iter().map(|column| column.name));
-    let written = header.and_then(|()| rows.iter().try_for_each(|row| csv.serialize(row)));
-    written.expect("rows of scalar fields can be written");
-    String::from_utf8(csv.into_inner().expect("memory writes succeed")).expect("the cells are UTF-8")
+/// An interval as an estimate.
+pub(crate) fn estimate(found: &Interval) -> Estimate {
+    let (mean, error, method) = (found.mean, found.error, found.support.method());
+    Estimate { mean, error, method, ..Estimate::default() }.with_ends(found.ends())
 }
 
 /// One rating of each agent over all tables; empty if fewer than two tables have games.
@@ -214,7 +200,7 @@ fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
     let all = Rankings::pooled(&rankings);
     let (games, components) = (all.games_of(agents), all.components(agents));
     let row = |agent: usize| {
-        let rating = strengths.interval(agent);
+        let rating = estimate(&strengths.interval(agent));
         PooledRow {
             agent: plan.agents[agent].label.clone(),
             tables: played.iter().filter(|cell| cell.matches(agent) > 0).count(),
@@ -222,21 +208,18 @@ fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
             games: games[agent],
             component: components[agent] + 1,
             fit: strengths.fit.method(),
-            strength: rating.mean,
-            error: rating.error,
-            elo: rating.mean * ELO,
-            elo_low: rating.low().map(|low| low * ELO),
-            elo_high: rating.high().map(|high| high * ELO),
+            strength: rating,
+            elo: rating.scaled(ELO),
         }
     };
     (0..agents).filter(|&agent| games[agent] > 0).map(row).collect()
 }
 
 /// The sums of a cell, with the names for its rows.
-pub(super) struct CellSums<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) cell: &'a CellDigest,
-    pub(super) index: usize,
+struct CellSums<'a> {
+    plan: &'a Plan,
+    cell: &'a CellDigest,
+    index: usize,
 }
 
 impl CellSums<'_> {
@@ -244,7 +227,7 @@ impl CellSums<'_> {
         self.plan.cells[self.index].rules.name().to_owned()
     }
 
-    pub(super) fn seat_count(&self) -> usize {
+    fn seat_count(&self) -> usize {
         self.plan.cells[self.index].seats
     }
 
@@ -257,7 +240,7 @@ impl CellSums<'_> {
         let lineups = &self.plan.cells[self.index].lineups;
         let (ranks, present) = (self.cell.ranks(None), self.present());
         let without: Vec<_> = present.iter().map(|&agent| (agent, self.cell.ranks(Some(agent)))).collect();
-        let is_tested = !pairs.is_empty() && pairs.iter().all(|pair| pair.error.is_some());
+        let is_tested = !pairs.is_empty() && pairs.iter().all(|pair| pair.difference.error.is_some());
         // The number of agents that are significantly better and worse than this one.
         let apart = |label: &str| {
             let mut counts = (0, 0);
@@ -272,18 +255,10 @@ impl CellSums<'_> {
             counts
         };
         let row = |agent: usize| {
-            let rank_points = self.cell.raw.payoff(agent, Payoff::RankPoints)?;
-            let win = self.cell.raw.payoff(agent, Payoff::Win)?;
-            let margin = self.cell.raw.payoff(agent, Payoff::Margin);
-            let adjusted = |payoff| self.cell.adjusted()?.payoff(agent, payoff);
-            let points = self.cell.raw.payoff(agent, Payoff::Points)?;
-            let [rank_points_adjusted, win_adjusted, points_adjusted, margin_adjusted] = Payoff::ALL.map(adjusted);
-            let (mean, low, high) = (
-                |found: Option<Interval>| found.map(|found| found.mean),
-                |found: Option<Interval>| found.and_then(|found| found.low()),
-                |found: Option<Interval>| found.and_then(|found| found.high()),
-            );
-            let luck = self.cell.luck(agent);
+            let means = |sums: &PayoffSums| Payoff::ALL.map(|payoff| sums.payoff(agent, payoff).as_ref().map(estimate));
+            let [rank_points, win_share, points, margin] = means(&self.cell.raw);
+            let [rank_points_adjusted, win_share_adjusted, points_adjusted, margin_adjusted] =
+                self.cell.adjusted().map_or([None; 4], means);
             let sums = &self.cell.behaviour.agents[agent].sums;
             let per_round = |count: u64| ratio(count as f64, sums.rounds);
             let label = &self.plan.agents[agent].label;
@@ -300,21 +275,12 @@ impl CellSums<'_> {
                 rank_best_without_one: without().min(),
                 rank_worst_without_one: without().max(),
                 matches: sums.matches,
-                deals: rank_points.clusters,
-                rank_points: rank_points.mean,
-                rank_points_low: rank_points.low(),
-                rank_points_high: rank_points.high(),
-                win_share: win.mean,
-                win_share_low: win.low(),
-                win_share_high: win.high(),
-                rank_points_adjusted: mean(rank_points_adjusted),
-                rank_points_adjusted_low: low(rank_points_adjusted),
-                rank_points_adjusted_high: high(rank_points_adjusted),
-                win_share_adjusted: mean(win_adjusted),
-                win_share_adjusted_low: low(win_adjusted),
-                win_share_adjusted_high: high(win_adjusted),
-                luck: mean(luck),
-                luck_error: luck.and_then(|luck| luck.error),
+                deals: self.cell.raw.payoff(agent, Payoff::RankPoints)?.clusters,
+                rank_points: rank_points?,
+                win_share: win_share?,
+                rank_points_adjusted,
+                win_share_adjusted,
+                luck: self.cell.luck(agent).as_ref().map(estimate),
                 points_per_round: ratio(sums.points as f64, sums.rounds),
                 calls_per_round: per_round(sums.calls),
                 calls_succeeded_share: ratio(sums.calls_succeeded as f64, sums.calls),
@@ -325,18 +291,10 @@ impl CellSums<'_> {
                 penalties_per_round: per_round(sums.penalties),
                 turns_per_round: per_round(sums.table_turns),
                 rounds_per_match: sums.rounds as f64 / sums.matches as f64,
-                margin: mean(margin),
-                margin_low: low(margin),
-                margin_high: high(margin),
-                margin_adjusted: mean(margin_adjusted),
-                margin_adjusted_low: low(margin_adjusted),
-                margin_adjusted_high: high(margin_adjusted),
-                points: points.mean,
-                points_low: points.low(),
-                points_high: points.high(),
-                points_adjusted: mean(points_adjusted),
-                points_adjusted_low: low(points_adjusted),
-                points_adjusted_high: high(points_adjusted),
+                margin,
+                margin_adjusted,
+                points: points?,
+                points_adjusted,
                 forfeits: sums.forfeits,
                 analysis: lineups
                     .iter()
@@ -390,19 +348,24 @@ impl CellSums<'_> {
         strengths: Option<&Strengths>,
         misfit: Option<&Misfit>,
     ) -> Option<PairRow> {
-        let (difference, efficiency) = self.cell.raw.difference(one, other)?;
-        let wide = together.and_then(|together| together.ends(&difference));
-        let anytime = difference.ends_at(anytime::factor(difference.clusters));
-        let p = difference.p(0.0);
-        let adjusted = self.cell.adjusted().and_then(|sums| Some(sums.difference(one, other)?.0));
-        let wide_adjusted =
-            adjusted.as_ref().zip(together_adjusted).and_then(|(adjusted, together)| together.ends(adjusted));
-        let anytime_adjusted = adjusted.and_then(|adjusted| adjusted.ends_at(anytime::factor(adjusted.clusters)));
-        let p_adjusted = adjusted.and_then(|adjusted| adjusted.p(0.0));
-        let errors = difference.error.zip(adjusted.and_then(|adjusted| adjusted.error));
+        let compared = |sums: &PayoffSums, together: Option<&SimultaneousIntervals>| {
+            let (found, efficiency) = sums.difference(one, other)?;
+            let p = found.p(0.0);
+            let difference = Estimate {
+                simultaneous: together.and_then(|together| together.ends(&found)),
+                anytime: found.ends_at(anytime::factor(found.clusters)),
+                p,
+                p_simultaneous: together.zip(p).map(|(together, p)| together.p(p)),
+                ..estimate(&found)
+            };
+            Some((difference, efficiency, found.clusters))
+        };
+        let (difference, efficiency, deals) = compared(&self.cell.raw, together)?;
+        let difference_adjusted = self.cell.adjusted().and_then(|sums| Some(compared(sums, together_adjusted)?.0));
+        let errors = difference.error.zip(difference_adjusted.and_then(|adjusted| adjusted.error));
         let duel = self.cell.duel(one, other);
-        let score = self.cell.raw.score_interval(one, other);
-        let score_adjusted = self.cell.adjusted().and_then(|sums| sums.score_interval(one, other));
+        let score = |sums: &PayoffSums| sums.score_interval(one, other).as_ref().map(estimate);
+        let (score, score_adjusted) = (score(&self.cell.raw), self.cell.adjusted().and_then(score));
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
         // In the Plackett–Luce model, the odds between two agents do not depend on the other agents at the table.
         let odds = |strengths: &Strengths| libm::exp(strengths.strengths[other] - strengths.strengths[one]);
@@ -410,62 +373,39 @@ impl CellSums<'_> {
             strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
         let score_fitted = score_fitted.filter(|_| score.is_some());
         let residual = misfit.and_then(|misfit| misfit.residual(one, other)).map(|residual| residual.interval);
+        let residual = residual.map(|found| Estimate { p: found.p(0.0), ..estimate(&found) }.scaled(ELO));
         let scores = self.cell.raw.score(one, other);
         let results = scores.results() as f64;
         let normalized =
             score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * results.sqrt()) * 2.0 * ELO);
         // The sum is 0 for −0, the Elo difference of equals.
-        let elo = |end: Option<f64>| end.and_then(elo_of_score).map(|elo| elo + 0.0);
+        let elo = |share: f64| elo_of_score(share).map(|elo| elo + 0.0);
+        let elo = |score: Estimate| Estimate {
+            mean: elo(score.mean).unwrap_or(f64::INFINITY.copysign(score.mean - 0.5)),
+            low: score.low.and_then(elo),
+            high: score.high.and_then(elo),
+            ..Estimate::default()
+        };
         Some(PairRow {
             rules: self.rules(),
             seats: self.seat_count(),
             agent: self.plan.agents[one].label.clone(),
             other: self.plan.agents[other].label.clone(),
-            deals: difference.clusters,
-            difference: difference.mean,
-            error: difference.error,
-            low: difference.low(),
-            high: difference.high(),
-            low_simultaneous: wide.map(|wide| wide.0),
-            high_simultaneous: wide.map(|wide| wide.1),
-            low_anytime: anytime.map(|ends| ends.0),
-            high_anytime: anytime.map(|ends| ends.1),
-            method: difference.support.method(),
-            p,
-            p_simultaneous: together.zip(p).map(|(together, p)| together.p(p)),
-            difference_adjusted: adjusted.map(|adjusted| adjusted.mean),
-            error_adjusted: adjusted.and_then(|adjusted| adjusted.error),
-            low_adjusted: adjusted.and_then(|adjusted| adjusted.low()),
-            high_adjusted: adjusted.and_then(|adjusted| adjusted.high()),
-            low_simultaneous_adjusted: wide_adjusted.map(|wide| wide.0),
-            high_simultaneous_adjusted: wide_adjusted.map(|wide| wide.1),
-            low_anytime_adjusted: anytime_adjusted.map(|ends| ends.0),
-            high_anytime_adjusted: anytime_adjusted.map(|ends| ends.1),
-            p_adjusted,
-            p_simultaneous_adjusted: together_adjusted.zip(p_adjusted).map(|(together, p)| together.p(p)),
+            deals,
+            difference,
+            difference_adjusted,
             variance_ratio: errors.filter(|errors| errors.1 > 0.0).map(|(raw, adjusted)| (raw / adjusted).powi(2)),
             efficiency,
             duel_deals: scores.clusters,
             wins: duel.wins,
             ties: duel.ties,
             losses: duel.losses,
-            score: score.map(|score| score.mean),
-            score_error: score.and_then(|score| score.error),
-            score_low: score.and_then(|score| score.low()),
-            score_high: score.and_then(|score| score.high()),
-            score_adjusted: score_adjusted.map(|score| score.mean),
-            score_adjusted_low: score_adjusted.and_then(|score| score.low()),
-            score_adjusted_high: score_adjusted.and_then(|score| score.high()),
+            score,
+            score_adjusted,
             score_fitted,
-            residual: residual.map(|residual| residual.mean * ELO),
-            residual_error: residual.and_then(|residual| residual.error).map(|error| error * ELO),
-            residual_p: residual.and_then(|residual| residual.p(0.0)),
-            elo: elo(score.map(|score| score.mean)),
-            elo_low: elo(score.and_then(|score| score.low())),
-            elo_high: elo(score.and_then(|score| score.high())),
-            elo_adjusted: elo(score_adjusted.map(|score| score.mean)),
-            elo_adjusted_low: elo(score_adjusted.and_then(|score| score.low())),
-            elo_adjusted_high: elo(score_adjusted.and_then(|score| score.high())),
+            residual,
+            elo: score.map(elo),
+            elo_adjusted: score_adjusted.map(elo),
             normalized_elo: normalized,
             superiority: score.zip(error).map(|(score, error)| normal_cdf((score.mean - 0.5) / error)),
         })
@@ -487,12 +427,11 @@ impl CellSums<'_> {
         });
         let shares = self.shares();
         let row = |&agent: &usize| {
-            let rating = fitted.map(|strengths| strengths.interval(agent));
-            let wide = together.as_ref().zip(rating).and_then(|(together, rating)| together.ends(&rating));
-            let strength = rating.map(|rating| rating.mean);
-            let elo = |value: Option<f64>| value.map(|value| value * ELO);
-            // Round to nine places, the precision to which the iterations converge.
-            let share = |list: &Option<Vec<f64>>| list.as_ref().map(|list| (list[agent] * 1e9).round() / 1e9);
+            let strength = fitted.map(|strengths| {
+                let rating = strengths.interval(agent);
+                let simultaneous = together.as_ref().and_then(|together| together.ends(&rating));
+                Estimate { simultaneous, ..estimate(&rating) }
+            });
             RatingRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
@@ -501,25 +440,34 @@ impl CellSums<'_> {
                 component: (games[agent] > 0).then(|| components[agent] + 1),
                 fit: fitted.map(|strengths| strengths.fit.method()),
                 strength,
-                error: rating.and_then(|rating| rating.error),
-                elo: elo(strength),
-                elo_low: elo(rating.and_then(|rating| rating.low())),
-                elo_high: elo(rating.and_then(|rating| rating.high())),
-                elo_low_simultaneous: elo(wide.map(|wide| wide.0)),
-                elo_high_simultaneous: elo(wide.map(|wide| wide.1)),
+                elo: strength.map(|strength| strength.scaled(ELO)),
                 misfit_f: test.map(|test| test.f),
                 misfit_f_numerator: test.map(|test| test.freedom.0),
                 misfit_f_denominator: test.map(|test| test.freedom.1),
                 misfit_p: test.map(|test| test.p),
-                nash: share(&shares.nash),
-                nash_low: share(&shares.nash_low),
-                nash_high: share(&shares.nash_high),
-                nash_score: share(&shares.score),
-                nash_score_low: share(&shares.score_low),
-                nash_score_high: share(&shares.score_high),
+                nash: shares.nash.as_ref().map(|nash| nash[agent]),
+                nash_score: shares.score.as_ref().map(|score| score[agent]),
             }
         };
         self.present().iter().map(row).collect()
+    }
+
+    /// The agents' shares in the solutions of the empirical game, with bootstrap intervals over deals.
+    fn shares(&self) -> Shares {
+        let mut shares = Shares::default();
+        let scale = Payoff::RankPoints.scale(self.seat_count());
+        let Some((sums, game)) = self.cell.game.as_ref().and_then(|sums| Some((sums, sums.game(scale)?))) else {
+            return shares;
+        };
+        let Some(nash) = game.nash() else { return shares };
+        let mut rng = resampling(self.plan.seed, streams::GAMES + self.index as u32);
+        let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
+        let solved: Vec<_> = games.iter().filter_map(|game| Some((game.nash()?, game))).collect();
+        let scores: Vec<Vec<f64>> = solved.iter().map(|(nash, game)| game.payoffs(nash)).collect();
+        let shares_of_resamples: Vec<Vec<f64>> = solved.into_iter().map(|(nash, _)| nash).collect();
+        shares.score = Some(estimates(&game.payoffs(&nash), &scores));
+        shares.nash = Some(estimates(&nash, &shares_of_resamples));
+        shares
     }
 
     fn seats(&self, fitted: Option<&Strengths>) -> Vec<SeatRow> {
@@ -529,27 +477,50 @@ impl CellSums<'_> {
             let of_seat = |list: &[f64]| if seat == 0 { Some(0.0) } else { list.get(seat - 1).copied() };
             let fitted = fitted
                 .filter(|strengths| !strengths.positions.is_empty())
-                .map(|strengths| if seat == 0 { (0.0, Some(0.0)) } else { strengths.positions[seat - 1] });
+                .map(|strengths| if seat == 0 { (0.0, Some(0.0)) } else { strengths.positions[seat - 1] })
+                .map(|(mean, error)| Estimate { mean, error, ..Estimate::default() }.scaled(ELO));
             let test = effect.as_ref().and_then(|effect| effect.test);
             Some(SeatRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
                 seat: cambio_core::Seat::ALL[seat].letter(),
                 deals: payoff.clusters,
-                payoff: payoff.mean,
-                low: payoff.low(),
-                high: payoff.high(),
-                effect: effect.as_ref().and_then(|effect| of_seat(&effect.effects)),
-                effect_error: effect.as_ref().and_then(|effect| of_seat(&effect.errors)),
+                payoff: estimate(&payoff),
+                effect: effect.as_ref().and_then(|effect| {
+                    let error = of_seat(&effect.errors);
+                    Some(Estimate { mean: of_seat(&effect.effects)?, error, ..Estimate::default() })
+                }),
                 effect_deals: effect.as_ref().map(|effect| effect.deals),
                 f: test.map(|test| test.f),
                 f_numerator: test.map(|test| test.freedom.0),
                 f_denominator: test.map(|test| test.freedom.1),
                 p: test.map(|test| test.p),
-                elo: fitted.map(|fitted| fitted.0 * ELO),
-                elo_error: fitted.and_then(|fitted| fitted.1).map(|error| error * ELO),
+                elo: fitted,
             })
         };
         (0..self.seat_count()).filter_map(row).collect()
     }
+}
+
+/// The agents' shares in the equilibrium, and their payoffs against it, by their number in the plan.
+#[derive(Default)]
+struct Shares {
+    nash: Option<Vec<Estimate>>,
+    score: Option<Vec<Estimate>>,
+}
+
+/// Values with 95 % percentile intervals from resamples.
+fn estimates(values: &[f64], resamples: &[Vec<f64>]) -> Vec<Estimate> {
+    // Round to nine places, the precision to which the iterations converge.
+    let rounded = |value: f64| (value * 1e9).round() / 1e9;
+    let estimate = |(index, &value): (usize, &f64)| {
+        let mut sorted: Vec<f64> = resamples.iter().map(|resample| resample[index]).collect();
+        sorted.sort_by(f64::total_cmp);
+        let percentile = |level: f64| {
+            let last = sorted.len().checked_sub(1)?;
+            Some(rounded(sorted[((level * sorted.len() as f64) as usize).min(last)]))
+        };
+        Estimate { mean: rounded(value), low: percentile(0.025), high: percentile(0.975), ..Estimate::default() }
+    };
+    values.iter().enumerate().map(estimate).collect()
 }

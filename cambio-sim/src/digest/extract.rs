@@ -10,7 +10,7 @@ use crate::rows::{MatchRow, PlayerRow, QuantitySums, RoundRow};
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct Behaviour {
     /// The sums of the measured quantities.
-    pub sums: QuantitySums,
+    pub(crate) sums: QuantitySums,
     /// The turns in which the agent made the first call of a round. Turns are counted over all seats.
     pub call_turns: Histogram,
     /// The points of the agent's layout at the end of each round.

@@ -41,7 +41,7 @@ impl PayoffSums {
     }
 
     /// Whether the luck of the cards is subtracted.
-    pub fn is_adjusted(&self) -> bool {
+    pub(crate) fn is_adjusted(&self) -> bool {
         self.units != 1
     }
 
@@ -79,7 +79,7 @@ impl PayoffSums {
     }
 
     /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
-    pub fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
+    pub(crate) fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
         let scale = self.scale(self.payoff);
         let mut matrix = Matrix::zeros(agents.len(), agents.len());
         for (i, &one) in agents.iter().enumerate() {

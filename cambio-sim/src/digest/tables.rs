@@ -1,19 +1,17 @@
 //! The row types of the derived files.
 
-use std::cmp::Ordering;
-
-use cambio_exec::table;
-use serde::Serialize;
+use cambio_exec::{Estimate, table};
 use serde_json::Value;
 
+use crate::plan::Payoff;
 use crate::rows::cell_table;
 
 cell_table! {
     /// A row of `summary.csv`: one agent in one cell, over all its lineups.
     ///
     /// Intervals are 95 % and clustered by deal, because all matches of one deal share its cards. Rank points and win share
-    /// have Hall's intervals, which account for skewness and bounds; the margin has a Student's t interval
-    /// (`cambio_stats::Interval`).
+    /// have Hall's intervals, which account for skewness and bounds; the margin and the points have Student's t
+    /// intervals (`cambio_stats::Interval`).
     SummaryRow {
         /// The agent.
         agent: String,
@@ -34,34 +32,16 @@ cell_table! {
         matches: u64 => "matches",
         /// The number of deals, which are the clusters.
         deals: u64 => "deals",
-        /// Mean rank points; equal players get ½.
-        rank_points: f64 => "rank points",
-        /// Lower end of the interval of the rank points; empty with one deal.
-        rank_points_low: Option<f64>,
-        /// Upper end of the interval of the rank points.
-        rank_points_high: Option<f64>,
+        /// Mean rank points; equal players get ½. No mean has an interval with one deal.
+        rank_points: Estimate => "rank points" [Ends],
         /// Mean win share: a match with k winners counts 1 / k for each of them.
-        win_share: f64 => "wins",
-        /// Lower end of the interval of the win share.
-        win_share_low: Option<f64>,
-        /// Upper end of the interval of the win share.
-        win_share_high: Option<f64>,
+        win_share: Estimate => "wins" [Ends],
         /// Mean rank points without the luck of the cards; empty if the run does not measure it.
-        rank_points_adjusted: Option<f64>,
-        /// Lower end of the interval of the adjusted rank points.
-        rank_points_adjusted_low: Option<f64>,
-        /// Upper end of the interval of the adjusted rank points.
-        rank_points_adjusted_high: Option<f64>,
+        rank_points_adjusted: Option<Estimate> => "rank points" [Ends],
         /// Mean win share without the luck of the cards.
-        win_share_adjusted: Option<f64>,
-        /// Lower end of the interval of the adjusted win share.
-        win_share_adjusted_low: Option<f64>,
-        /// Upper end of the interval of the adjusted win share.
-        win_share_adjusted_high: Option<f64>,
+        win_share_adjusted: Option<Estimate> => "wins" [Ends],
         /// Mean luck of the cards in a match, as a share of the win; its expected value is 0.
-        luck: Option<f64> => "wins",
-        /// The standard error of the mean luck.
-        luck_error: Option<f64>,
+        luck: Option<Estimate> => "wins" [Error],
         /// Mean points of the agent's layout at the end of a round. All columns per round are empty if no round ended.
         points_per_round: Option<f64> => "points per round",
         /// Calls per round.
@@ -84,29 +64,13 @@ cell_table! {
         rounds_per_match: f64 => "rounds per match",
         /// Mean margin (the table's mean points minus the agent's points) over matches that were not forfeited; empty
         /// without such a match.
-        margin: Option<f64> => "points per match",
-        /// Lower end of the interval of the margin.
-        margin_low: Option<f64>,
-        /// Upper end of the interval of the margin.
-        margin_high: Option<f64>,
+        margin: Option<Estimate> => "points per match" [Ends],
         /// Mean margin without the luck of the cards.
-        margin_adjusted: Option<f64>,
-        /// Lower end of the interval of the adjusted margin.
-        margin_adjusted_low: Option<f64>,
-        /// Upper end of the interval of the adjusted margin.
-        margin_adjusted_high: Option<f64>,
+        margin_adjusted: Option<Estimate> => "points per match" [Ends],
         /// Mean points of the agent's layouts in a match, summed over its rounds; fewer are better.
-        points: f64 => "points per match",
-        /// Lower end of the interval of the points, Student's t.
-        points_low: Option<f64>,
-        /// Upper end of the interval of the points.
-        points_high: Option<f64>,
+        points: Estimate => "points per match" [Ends],
         /// Mean points without the luck of the cards.
-        points_adjusted: Option<f64>,
-        /// Lower end of the interval of the adjusted points.
-        points_adjusted_low: Option<f64>,
-        /// Upper end of the interval of the adjusted points.
-        points_adjusted_high: Option<f64>,
+        points_adjusted: Option<Estimate> => "points per match" [Ends],
         /// The number of matches that the agent forfeited by a fault.
         forfeits: u64 => "matches",
         /// Whether the agent or one of its opponents sees hidden cards.
@@ -114,72 +78,38 @@ cell_table! {
     }
 }
 
-/// The difference of two agents that tables for people show: without the luck of the cards if the run measures it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LeadingDifference {
-    /// The difference of the mean payoffs, first minus second.
-    pub difference: f64,
-    /// The simultaneous interval over all pairs of the cell.
-    pub simultaneous: Option<(f64, f64)>,
-    /// The p-value of this pair alone.
-    pub p: Option<f64>,
-    /// The p-value corrected for all pairs.
-    pub p_simultaneous: Option<f64>,
-    /// The method of the interval and the p-values.
-    pub method: &'static str,
-    /// The number of deals with matches of both agents.
-    pub deals: u64,
-}
-
-impl LeadingDifference {
-    /// Whether the first agent's mean is significantly greater or less among all pairs of the cell; `Equal` if the agents
-    /// are not distinguishable, or the p-value is missing because all deals have the same difference.
-    pub fn side(&self) -> Ordering {
-        match (self.p_simultaneous, self.simultaneous) {
-            (Some(_), Some((low, _))) if low > 0.0 => Ordering::Greater,
-            (Some(_), Some((_, high))) if high < 0.0 => Ordering::Less,
-            _ => Ordering::Equal,
+impl SummaryRow {
+    /// A mean payoff with the luck of the cards; `None` without a match that has the payoff.
+    pub fn raw(&self, payoff: Payoff) -> Option<&Estimate> {
+        match payoff {
+            Payoff::RankPoints => Some(&self.rank_points),
+            Payoff::Win => Some(&self.win_share),
+            Payoff::Points => Some(&self.points),
+            Payoff::Margin => self.margin.as_ref(),
         }
     }
 
-    /// The difference of the second agent from the first.
-    #[must_use]
-    pub fn turned(self) -> LeadingDifference {
-        let simultaneous = self.simultaneous.map(|(low, high)| (-high, -low));
-        LeadingDifference { difference: -self.difference, simultaneous, ..self }
+    /// A mean payoff that tables for people show: without the luck of the cards if the run measures it.
+    pub fn leading(&self, payoff: Payoff) -> Option<&Estimate> {
+        let adjusted = match payoff {
+            Payoff::RankPoints => &self.rank_points_adjusted,
+            Payoff::Win => &self.win_share_adjusted,
+            Payoff::Points => &self.points_adjusted,
+            Payoff::Margin => &self.margin_adjusted,
+        };
+        adjusted.as_ref().or_else(|| self.raw(payoff))
     }
 }
 
 impl PairRow {
-    /// The difference that tables for people show.
-    pub fn leading(&self) -> LeadingDifference {
-        let deals = self.deals;
-        match self.difference_adjusted {
-            Some(difference) => LeadingDifference {
-                difference,
-                simultaneous: self.low_simultaneous_adjusted.zip(self.high_simultaneous_adjusted),
-                p: self.p_adjusted,
-                p_simultaneous: self.p_simultaneous_adjusted,
-                method: "t",
-                deals,
-            },
-            None => LeadingDifference {
-                difference: self.difference,
-                simultaneous: self.low_simultaneous.zip(self.high_simultaneous),
-                p: self.p,
-                p_simultaneous: self.p_simultaneous,
-                method: self.method,
-                deals,
-            },
-        }
+    /// The difference that tables for people show: without the luck of the cards if the run measures it.
+    pub fn leading(&self) -> &Estimate {
+        self.difference_adjusted.as_ref().unwrap_or(&self.difference)
     }
 
-    /// The score of the first agent that tables for people show, with its interval; `None` if the two never met.
-    pub fn leading_score(&self) -> Option<(f64, Option<(f64, f64)>)> {
-        match self.score_adjusted {
-            Some(score) => Some((score, self.score_adjusted_low.zip(self.score_adjusted_high))),
-            None => Some((self.score?, self.score_low.zip(self.score_high))),
-        }
+    /// The score of the first agent that tables for people show; `None` if the two never met.
+    pub fn leading_score(&self) -> Option<&Estimate> {
+        self.score_adjusted.as_ref().or(self.score.as_ref())
     }
 }
 
@@ -195,20 +125,10 @@ cell_table! {
         component: Option<usize>,
         /// How strengths were fitted: `likelihood`, or `regularised` with a prior if the agents are in several components.
         fit: Option<&'static str>,
-        /// Plackett–Luce strength, on the scale of natural logarithms.
-        strength: Option<f64> => "logits",
-        /// The standard error of the strength, clustered by deal.
-        error: Option<f64> => "logits",
-        /// The strength in Elo points.
-        elo: Option<f64> => "Elo points",
-        /// Lower end of the interval of `elo`.
-        elo_low: Option<f64>,
-        /// Upper end of the interval of `elo`.
-        elo_high: Option<f64>,
-        /// Lower end of the simultaneous interval over all agents.
-        elo_low_simultaneous: Option<f64>,
-        /// Upper end of the simultaneous interval.
-        elo_high_simultaneous: Option<f64>,
+        /// Plackett–Luce strength, on the scale of natural logarithms. Its error is clustered by deal.
+        strength: Option<Estimate> => "logits" [Error] as "*",
+        /// The strength in Elo points. The simultaneous interval is over all agents.
+        elo: Option<Estimate> => "Elo points" [Ends, Simultaneous],
         /// Hotelling's F for the hypothesis that one strength for each agent describes all pairs, the same in each row. Empty
         /// with too few deals, and for a regularised fit.
         misfit_f: Option<f64>,
@@ -219,19 +139,13 @@ cell_table! {
         /// The p-value of F.
         misfit_p: Option<f64> => "probability",
         /// The agent's share in the Nash equilibrium of maximum entropy at two seats; with more seats, in the symmetric
-        /// equilibrium at the end of the logit path, which starts from equal shares.
-        nash: Option<f64> => "share",
-        /// Lower end of the interval of `nash`, from bootstrap resamples of deals.
-        nash_low: Option<f64>,
-        /// Upper end of the interval of `nash`.
-        nash_high: Option<f64>,
+        /// equilibrium at the end of the logit path, which starts from equal shares. The interval is from bootstrap resamples of
+        /// deals.
+        nash: Option<Estimate> => "share" [Ends],
         /// The expected rank points against opponents that are drawn from the Nash equilibrium (Nash averaging; Balduzzi and
-        /// others 2018): ½ for the agents in the equilibrium. Copies of weak agents in the field do not change it.
-        nash_score: Option<f64> => "rank points",
-        /// Lower end of the interval of `nash_score`, from bootstrap resamples of deals.
-        nash_score_low: Option<f64>,
-        /// Upper end of the interval of `nash_score`.
-        nash_score_high: Option<f64>,
+        /// others 2018): ½ for the agents in the equilibrium. Copies of weak agents in the field do not change it. The interval is
+        /// from bootstrap resamples of deals.
+        nash_score: Option<Estimate> => "rank points" [Ends],
     }
 }
 
@@ -251,16 +165,10 @@ table! {
         component: usize,
         /// How strengths were fitted: `likelihood`, or `regularised`.
         fit: &'static str,
-        /// Plackett–Luce strength, on the scale of natural logarithms.
-        strength: f64 => "logits",
-        /// The standard error of the strength, clustered by deal.
-        error: Option<f64> => "logits",
-        /// The strength in Elo points.
-        elo: f64 => "Elo points",
-        /// Lower end of the interval of `elo`, Student's t from `error`.
-        elo_low: Option<f64>,
-        /// Upper end of the interval of `elo`.
-        elo_high: Option<f64>,
+        /// Plackett–Luce strength, on the scale of natural logarithms. Its error is clustered by deal.
+        strength: Estimate => "logits" [Error] as "*",
+        /// The strength in Elo points. The interval is Student's t from `error`.
+        elo: Estimate => "Elo points" [Ends],
     }
 }
 
@@ -273,50 +181,13 @@ cell_table! {
         other: String,
         /// The number of deals with matches of both agents.
         deals: u64 => "deals",
-        /// The difference of the agents' mean payoffs, first minus second, paired by deal.
-        difference: f64 => "payoff",
-        /// The standard error of the difference.
-        error: Option<f64> => "payoff",
-        /// Lower end of the interval of the difference.
-        low: Option<f64> => "payoff",
-        /// Upper end of the interval of the difference.
-        high: Option<f64> => "payoff",
-        /// Lower end of the simultaneous interval over all pairs.
-        low_simultaneous: Option<f64>,
-        /// Upper end of the simultaneous interval.
-        high_simultaneous: Option<f64>,
-        /// Lower end of the anytime-valid interval of this pair. The interval is valid after every number of deals, so that
-        /// a run may be inspected while it is played.
-        low_anytime: Option<f64>,
-        /// Upper end of the anytime-valid interval.
-        high_anytime: Option<f64>,
-        /// The method of the intervals and p-values of the difference: `Hall` or `t`.
-        method: &'static str,
-        /// The two-sided p-value of this pair alone.
-        p: Option<f64> => "probability",
-        /// The p-value corrected for all pairs by the maximum statistic: below 0.05 where the simultaneous interval
-        /// excludes 0.
-        p_simultaneous: Option<f64>,
+        /// The difference of the agents' mean payoffs, first minus second, paired by deal. The interval and the two-sided p-value are of
+        /// this pair alone, by the method `Hall` or `t`. The simultaneous interval and the corrected p-value, which is below 0.05 where
+        /// this interval excludes 0, are over all pairs (maximum statistic). The anytime-valid interval of this pair is valid after
+        /// every number of deals, so that a run may be inspected while it is played.
+        difference: Estimate => "payoff" [Error, Ends, Simultaneous, Anytime, Method, P, SimultaneousP] as "*",
         /// The difference without the luck of the cards; empty if the run does not measure it.
-        difference_adjusted: Option<f64>,
-        /// The standard error of the adjusted difference, clustered by deal.
-        error_adjusted: Option<f64>,
-        /// Lower end of the single interval of the adjusted difference.
-        low_adjusted: Option<f64>,
-        /// Upper end of the single interval of the adjusted difference.
-        high_adjusted: Option<f64>,
-        /// Lower end of the simultaneous interval of the adjusted difference.
-        low_simultaneous_adjusted: Option<f64>,
-        /// Upper end of the simultaneous interval of the adjusted difference.
-        high_simultaneous_adjusted: Option<f64>,
-        /// Lower end of the anytime-valid interval of the adjusted difference.
-        low_anytime_adjusted: Option<f64>,
-        /// Upper end of the anytime-valid interval of the adjusted difference.
-        high_anytime_adjusted: Option<f64>,
-        /// The single two-sided p-value of the adjusted difference.
-        p_adjusted: Option<f64>,
-        /// The p-value of the adjusted difference, corrected for all pairs by the maximum statistic.
-        p_simultaneous_adjusted: Option<f64>,
+        difference_adjusted: Option<Estimate> => "payoff" [Error, Ends, Simultaneous, Anytime, P, SimultaneousP] as "*_adjusted",
         /// The variance of the difference over the variance of the adjusted difference.
         variance_ratio: Option<f64>,
         /// 1 − Var(a − b) / (Var a + Var b): the fraction of the variance that pairing by deal removes.
@@ -329,43 +200,21 @@ cell_table! {
         ties: u64 => "pairs of seats",
         /// Pairs of seats in which the first agent had the worse rank.
         losses: u64 => "pairs of seats",
-        /// The mean pairwise score of the first agent.
-        score: Option<f64> => "share",
-        /// The standard error of `score`, clustered by deal.
-        score_error: Option<f64>,
-        /// Lower end of the interval of `score`, by Hall's method.
-        score_low: Option<f64>,
-        /// Upper end of the interval of `score`.
-        score_high: Option<f64>,
+        /// The mean pairwise score of the first agent. The error is clustered by deal, and the interval is Hall's.
+        score: Option<Estimate> => "share" [Error, Ends],
         /// The mean score without the luck of the cards; empty if the run does not measure it, and with more than two seats.
-        score_adjusted: Option<f64> => "share",
-        /// Lower end of the interval of the adjusted score.
-        score_adjusted_low: Option<f64>,
-        /// Upper end of the interval of the adjusted score.
-        score_adjusted_high: Option<f64>,
+        score_adjusted: Option<Estimate> => "share" [Ends],
         /// The score expected from the two ratings in games without a tie of the two; empty if the ratings have seat effects.
-        score_fitted: Option<f64>,
+        score_fitted: Option<f64> => "share",
         /// By how many Elo points the first agent is stronger against the second than the ratings say, which the other pairs
         /// determine too. Empty for a regularised fit, for pairs in which the weaker agent is expected to win fewer than
-        /// 5 games, and with more than 300 pairs.
-        residual: Option<f64> => "Elo points",
-        /// The standard error of `residual`, clustered by deal. It includes the uncertainty of the ratings.
-        residual_error: Option<f64>,
-        /// The single p-value of the hypothesis that the residual is 0: small if one rating for each agent does
-        /// not describe the results of this pair.
-        residual_p: Option<f64> => "probability",
-        /// The score as an Elo difference; empty for the scores 0 and 1, where the difference is infinite.
-        elo: Option<f64> => "Elo points",
-        /// Lower end of the interval of `elo`; empty if `score_low` is 0.
-        elo_low: Option<f64>,
-        /// Upper end of the interval of `elo`; empty if `score_high` is 1.
-        elo_high: Option<f64>,
-        /// The adjusted score as an Elo difference; empty if it is not between 0 and 1.
-        elo_adjusted: Option<f64>,
-        /// Lower end of the interval of `elo_adjusted`; empty if `score_adjusted_low` is not between 0 and 1.
-        elo_adjusted_low: Option<f64>,
-        /// Upper end of the interval of `elo_adjusted`; empty if `score_adjusted_high` is not between 0 and 1.
-        elo_adjusted_high: Option<f64>,
+        /// 5 games, and with more than 300 pairs. The error is clustered by deal and includes the uncertainty of the ratings. The
+        /// p-value is single: it is small if one rating for each agent does not describe the results of this pair.
+        residual: Option<Estimate> => "Elo points" [Error, P],
+        /// The score as an Elo difference; empty for the scores 0 and 1, where the difference is infinite. So are the ends.
+        elo: Option<Estimate> => "Elo points" [Ends],
+        /// The adjusted score as an Elo difference; empty if it is not between 0 and 1. So are the ends.
+        elo_adjusted: Option<Estimate> => "Elo points" [Ends],
         /// Normalized Elo: (score − ½) / (√n · `score_error`) · 800 / ln 10, where n = wins + ties + losses. If the scores of a deal
         /// were independent, √n · `score_error` would be the standard deviation of a score; it also contains their correlation.
         normalized_elo: Option<f64> => "Elo points",
@@ -384,12 +233,9 @@ cell_table! {
         other: String,
         /// The number of deals with matches of both agents.
         deals: u64 => "deals",
-        /// The difference of the mean payoffs, first minus second, paired by deal.
-        difference: f64 => "payoff",
-        /// Lower end of the single 90 % interval, which corresponds to two one-sided tests at 5 %.
-        low: Option<f64> => "payoff",
-        /// Upper end of the single 90 % interval.
-        high: Option<f64> => "payoff",
+        /// The difference of the mean payoffs, first minus second, paired by deal. The interval is the single 90 % interval, which
+        /// corresponds to two one-sided tests at 5 %.
+        difference: Estimate => "payoff" [Ends] as "*",
         /// The margin of equivalence.
         equivalence_margin: f64 => "payoff",
         /// The p-value of this pair alone: below 0.05 if its interval is inside the margin.
@@ -410,16 +256,9 @@ cell_table! {
         baseline: String,
         /// The number of deals with matches of both agents.
         deals: u64 => "deals",
-        /// The difference of the mean payoffs, agent minus baseline, paired by deal.
-        difference: f64 => "payoff",
-        /// Lower end of the simultaneous interval over all agents of the cell.
-        low: Option<f64> => "payoff",
-        /// Upper end of the simultaneous interval.
-        high: Option<f64> => "payoff",
-        /// The p-value, corrected for all agents of the cell.
-        p: Option<f64> => "probability",
-        /// The method of the interval: `Hall` or `t`.
-        method: &'static str,
+        /// The difference of the mean payoffs, agent minus baseline, paired by deal. The interval is simultaneous over all agents of
+        /// the cell, and the p-value is corrected for them. The method is `Hall` or `t`.
+        difference: Estimate => "payoff" [Ends, P, Method] as "*",
     }
 }
 
@@ -431,15 +270,9 @@ cell_table! {
         /// The number of deals.
         deals: u64 => "deals",
         /// The mean payoff in this seat, over all agents.
-        payoff: f64 => "payoff",
-        /// Lower end of the interval of the payoff.
-        low: Option<f64> => "payoff",
-        /// Upper end of the interval of the payoff.
-        high: Option<f64> => "payoff",
+        payoff: Estimate => "payoff" [Ends] as "*",
         /// The advantage of the seat over seat a for equal agents; empty if it cannot be estimated.
-        effect: Option<f64> => "payoff",
-        /// The standard error of the effect.
-        effect_error: Option<f64>,
+        effect: Option<Estimate> => "payoff" [Error],
         /// The number of deals used for the effect: the deals without void blocks.
         effect_deals: Option<u64> => "deals",
         /// F for the hypothesis that all effects are 0, by repeated-measures analysis of variance, the same in each row;
@@ -452,9 +285,7 @@ cell_table! {
         /// The p-value of F.
         p: Option<f64> => "probability",
         /// The seat's advantage over seat a in Elo points, if the ratings have seat effects.
-        elo: Option<f64> => "Elo points",
-        /// The standard error of `elo`.
-        elo_error: Option<f64>,
+        elo: Option<Estimate> => "Elo points" [Error],
     }
 }
 

@@ -1,4 +1,4 @@
-//! The columns of rows: how each type of value is written and read.
+//! The columns of rows: how each type of value, and a whole row, is written and read.
 
 use std::fmt::Write as _;
 
@@ -7,43 +7,9 @@ use cambio_core::engine::EndReason;
 use cambio_core::record::Fingerprint;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Score, Seat, SeatSet};
-use csv::StringRecord;
-
-/// A column of a CSV file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Column {
-    pub(crate) name: &'static str,
-    /// The unit of the values; empty for texts and numbers without a unit.
-    pub(crate) unit: &'static str,
-    /// The meaning: the text of the doc comment.
-    pub(crate) meaning: &'static str,
-    pub(crate) kind: ColumnKind,
-    /// Whether a value may be missing, which is written as an empty field.
-    pub(crate) may_be_empty: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum ColumnKind {
-    /// Text with few distinct values: names, and the letters of seats.
-    #[default]
-    Word,
-    /// Text with mostly distinct values: fingerprints.
-    Print,
-    /// An unsigned 32-bit integer.
-    U32,
-    /// An unsigned 64-bit integer.
-    U64,
-    /// A signed 64-bit integer.
-    I64,
-    /// A finite number.
-    F64,
-    /// `true` or `false`.
-    Bool,
-    /// Signed 32-bit integers, one per seat, separated by spaces.
-    I32BySeat,
-    /// Finite numbers, one per seat, separated by spaces.
-    F64BySeat,
-}
+use cambio_exec::Column;
+use csv::{ReaderBuilder, StringRecord};
+use itertools::Itertools as _;
 
 /// A value that is stored in one or more neighbouring fields of a row.
 pub(crate) trait Columns<'a>: Sized {
@@ -114,11 +80,11 @@ impl RowWriter {
 
 /// The fields of a row that is being read.
 pub(crate) struct Fields<'r, 'a> {
-    pub(super) record: &'r StringRecord,
+    record: &'r StringRecord,
     /// The number of fields read so far.
-    pub(super) read: usize,
+    read: usize,
     /// The texts that may occur in the row. Text values borrow from this list.
-    pub(super) texts: &'r [&'a str],
+    texts: &'r [&'a str],
 }
 
 impl<'r> Fields<'r, '_> {
@@ -145,13 +111,12 @@ macro_rules! columns {
         impl<'a> $crate::rows::columns::Columns<'a> for $name $(<$life>)? {
             const MEANING: &'static str = concat!($($row, "\n"),+);
 
-            fn columns(_: $crate::rows::columns::Column) -> Vec<$crate::rows::columns::Column> {
-                [$(<$type>::columns($crate::rows::columns::Column {
-                    name: stringify!($field),
-                    unit: concat!($($unit)?),
-                    meaning: concat!($($meaning, "\n"),+),
-                    ..Default::default()
-                }),)+]
+            fn columns(_: cambio_exec::Column) -> Vec<cambio_exec::Column> {
+                [$(<$type>::columns(cambio_exec::Column::declared(
+                    stringify!($field),
+                    concat!($($meaning, "\n"),+),
+                    concat!($($unit)?),
+                )),)+]
                 .concat()
             }
 
@@ -191,11 +156,11 @@ pub(crate) use cell_table;
 /// Implements [`Columns`] for single-field types: the kind, an expression that appends a value to a row, and an expression that
 /// parses a value.
 macro_rules! field {
-    ($($type:ty: $kind:ident, |$value:ident, $row:ident| $write:expr, |$text:ident| $read:expr;)+) => {
+    ($($type:ty: $kind:literal, |$value:ident, $row:ident| $write:expr, |$text:ident| $read:expr;)+) => {
         $(impl Columns<'_> for $type {
             fn columns(declared: Column) -> Vec<Column> {
                 let read: fn(&str) -> Option<$type> = |$text| $read;
-                vec![Column { kind: ColumnKind::$kind, may_be_empty: read("").is_some(), ..declared }]
+                vec![Column { kind: $kind, may_be_empty: read("").is_some(), ..declared }]
             }
 
             #[inline]
@@ -213,30 +178,30 @@ macro_rules! field {
 }
 
 field! {
-    u32: U32, |number, row| push_whole(*number, row), |text| text.parse().ok();
-    u64: U64, |number, row| push_whole(*number, row), |text| text.parse().ok();
-    usize: U64, |number, row| push_whole(*number, row), |text| text.parse().ok();
-    i64: I64, |number, row| push_whole(*number, row), |text| text.parse().ok();
-    f64: F64, |number, row| push_float(*number, row), |text| text.parse().ok().filter(|number: &f64| number.is_finite());
-    bool: Bool, |truth, row| row.put(if *truth { b"true" } else { b"false" }), |text| text.parse().ok();
-    EndReason: Word, |ending, row| row.put(ending.word().as_bytes()), |text| {
+    u32: "uint32", |number, row| push_whole(*number, row), |text| text.parse().ok();
+    u64: "uint64", |number, row| push_whole(*number, row), |text| text.parse().ok();
+    usize: "uint64", |number, row| push_whole(*number, row), |text| text.parse().ok();
+    i64: "int64", |number, row| push_whole(*number, row), |text| text.parse().ok();
+    f64: "float64", |number, row| push_float(*number, row), |text| text.parse().ok().filter(|number: &f64| number.is_finite());
+    bool: "boolean", |truth, row| row.put(if *truth { b"true" } else { b"false" }), |text| text.parse().ok();
+    EndReason: "text", |ending, row| row.put(ending.word().as_bytes()), |text| {
         let all = [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
         all.into_iter().find(|ending| ending.word() == text)
     };
-    Fingerprint: Print, |print, row| push_hexadecimal(print.value(), row), |text| {
+    Fingerprint: "text", |print, row| push_hexadecimal(print.value(), row), |text| {
         let print = u64::from_str_radix(text, 16).ok().map(Fingerprint::from_value);
         print.filter(|print| print.to_string() == text)
     };
-    Seat: Word, |seat, row| push_letters([*seat].into_iter(), row), |text| text.parse().ok().and_then(Seat::from_letter);
-    SeatSet: Word, |seats, row| push_letters(seats.iter_from(Seat::A), row),
+    Seat: "text", |seat, row| push_letters([*seat].into_iter(), row), |text| text.parse().ok().and_then(Seat::from_letter);
+    SeatSet: "text", |seats, row| push_letters(seats.iter_from(Seat::A), row),
         |text| text.chars().map(Seat::from_letter).collect();
-    ArrayVec<Seat, MAX_SEATS>: Word, |seats, row| push_letters(seats.iter().copied(), row),
+    ArrayVec<Seat, MAX_SEATS>: "text", |seats, row| push_letters(seats.iter().copied(), row),
         |text| few(text.chars().map(Seat::from_letter));
-    ArrayVec<i32, MAX_SEATS>: I32BySeat, |points, row| {
+    ArrayVec<i32, MAX_SEATS>: "list of int32", |points, row| {
             push_spaced(points, row, |points, text| push_integer(*points, text));
         },
         |text| few(text.split(' ').map(|number| number.parse().ok()));
-    ArrayVec<Score, MAX_SEATS>: F64BySeat, |scores, row| push_spaced(scores, row, push_score),
+    ArrayVec<Score, MAX_SEATS>: "list of float64", |scores, row| push_spaced(scores, row, push_score),
         |text| few(text.split(' ').map(score));
 }
 
@@ -355,7 +320,7 @@ fn score(text: &str) -> Option<Score> {
 
 impl<'a> Columns<'a> for &'a str {
     fn columns(declared: Column) -> Vec<Column> {
-        vec![declared]
+        vec![Column { kind: "text", ..declared }]
     }
 
     fn write(&self, row: &mut RowWriter) {
@@ -386,6 +351,61 @@ impl<'a, T: Columns<'a>> Columns<'a> for Option<T> {
             return Some(None);
         }
         T::read(row).map(Some)
+    }
+}
+
+/// The header line of these columns, with a line feed.
+pub(crate) fn header(columns: &[Column]) -> Vec<u8> {
+    (columns.iter().map(|column| &column.name).join(",") + "\n").into_bytes()
+}
+
+/// Reads rows block by block.
+pub(crate) struct RowReader<'b> {
+    file: csv::Reader<&'b [u8]>,
+    row: StringRecord,
+    is_at_end: bool,
+}
+
+impl<'b> RowReader<'b> {
+    /// Creates a reader and reads the first row. Fails if the row is not UTF-8.
+    pub(crate) fn new(bytes: &'b [u8]) -> Result<RowReader<'b>, String> {
+        let file = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+        let mut reader = RowReader { file, row: StringRecord::new(), is_at_end: false };
+        reader.advance()?;
+        Ok(reader)
+    }
+
+    /// Reads the next row. Fails if the row is not UTF-8.
+    pub(crate) fn advance(&mut self) -> Result<(), String> {
+        self.is_at_end = !self.file.read_record(&mut self.row).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// The next row; `None` at the end.
+    pub(crate) fn next(&self) -> Option<&StringRecord> {
+        (!self.is_at_end).then_some(&self.row)
+    }
+
+    /// Reads rows up to the first row that does not start with the fields `begin`. All texts of a row must be in `texts`.
+    /// Fails if a row is malformed. The message contains the column.
+    pub(crate) fn read<'a, R: Columns<'a>>(&mut self, begin: &[&str], texts: &[&'a str]) -> Result<Vec<R>, String> {
+        let mut rows = Vec::new();
+        while let Some(record) = self.next()
+            && record.iter().take(begin.len()).eq(begin.iter().copied())
+        {
+            let mut fields = Fields { record, read: 0, texts };
+            let name = match R::read(&mut fields) {
+                Some(row) if fields.read == record.len() => {
+                    rows.push(row);
+                    self.advance()?;
+                    continue;
+                }
+                Some(_) => "end of the row".to_owned(),
+                None => R::columns(Column::default()).swap_remove(fields.read - 1).name,
+            };
+            return Err(format!("a row has an invalid or missing `{name}`"));
+        }
+        Ok(rows)
     }
 }
 

@@ -25,7 +25,7 @@ macro_rules! quantities {
 
         /// The sums of each quantity over the matches of one agent in a cell.
         #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
-        pub struct QuantitySums {
+        pub(crate) struct QuantitySums {
             /// The number of matches, counted once per seat of the agent.
             pub matches: u64,
             /// The number of forfeited matches.
@@ -207,7 +207,7 @@ impl Counts {
 }
 
 /// A quantity that can be summed exactly, in any order. Floats are not summed.
-pub trait Summed {
+pub(crate) trait Summed {
     /// The type of the sum.
     type Sum: Copy + PartialEq + Eq + Default + std::fmt::Debug + std::ops::AddAssign;
 
@@ -251,7 +251,7 @@ impl Summed for Option<f64> {
 
 /// The sum of an optional quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
-pub struct KnownSum {
+pub(crate) struct KnownSum {
     /// The sum over the matches that have a value.
     pub total: i64,
     /// The number of rounds in those matches.
@@ -267,7 +267,7 @@ impl std::ops::AddAssign for KnownSum {
 
 /// Placeholder for the sum of a float, which is not computed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
-pub struct NotSummed;
+pub(crate) struct NotSummed;
 
 impl std::ops::AddAssign for NotSummed {
     fn add_assign(&mut self, _: NotSummed) {}

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, from_value, json};
 
 use super::{ResponsePoint, Values};
-use crate::comparison::FEW_DEALS;
+use crate::digest::FEW_DEALS;
 use crate::object;
 use crate::plan::Payoff;
 

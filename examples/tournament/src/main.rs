@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = Runner::new(&Executor::new(2)?).run(&plan, &mut folder)?;
     report.outcome?;
     for row in &report.derived.summary {
-        println!("{:<14} {:.3}", row.agent, row.rank_points);
+        println!("{:<14} {:.3}", row.agent, row.rank_points.mean);
     }
     Ok(())
 }

@@ -1,0 +1,243 @@
+//! The derived tables for people: as text and as Markdown.
+
+use cambio_core::text::{duration, noun};
+use cambio_exec::Estimate;
+use cambio_stats::Support;
+use cambio_stats::ratings::Fit;
+use itertools::Itertools as _;
+
+use super::tables::{BaselineRow, EquivalenceRow, PairRow, PooledRow, RatingRow, SummaryRow};
+use super::{BEYOND, Derived};
+use crate::plan::{Cell, Payoff, Plan, PlannedAgent};
+use crate::play::Timing;
+use crate::table::{NONE, Table, Tables, ends, in_full, in_short, maybe, p_figure, signed};
+
+/// Tables with fewer deals have a note that intervals are rough.
+pub const FEW_DEALS: u64 = 30;
+
+/// The note below several tables.
+const SEPARATE: &str = "Tables are not corrected together.\n";
+
+/// The columns of the text of a run, at most 80 wide in total: the least width of each.
+const WIDTHS: [usize; 8] = [20, 13, 5, 6, 5, 5, 14, 5];
+
+/// A note if intervals are from fewer than [`FEW_DEALS`] deals; otherwise empty.
+pub fn few_deals_note(mut deals: impl Iterator<Item = u64>) -> String {
+    let is_few = deals.any(|deals| deals < FEW_DEALS);
+    let note = || format!("Intervals from fewer than {FEW_DEALS} deals are rough, however many matches are played.\n");
+    is_few.then(note).unwrap_or_default()
+}
+
+impl Derived {
+    /// The results of a run as text: one table for each rule system and number of seats, at most 80 columns wide unless a label is
+    /// wider. Lines of the best agents begin with a star. `cambio run` and Python's `print(run)` show it.
+    pub fn text(&self, plan: &Plan, timing: &Timing) -> String {
+        let name = plan.payoff.name();
+        // The column `points` is per round.
+        let payoff = if plan.payoff.support() == Support::Share { name.to_owned() } else { format!("{name}/match") };
+        let last = if plan.measures_luck() { "raw" } else { "turns" };
+        let heads = ["  agent", &payoff, "win", "points", "calls", "ok", "snaps r/w/l", last];
+        let table = |(index, cell): (usize, &Cell)| {
+            let rows = self.summary.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect_vec();
+            let pairs = self.pairwise.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect_vec();
+            let deals = rows.first()?.deals;
+            let best = rows.iter().find(|row| row.rank == 1 && rows.len() > 1).map(|row| &*row.agent);
+            let cells = |row: &&SummaryRow| {
+                let is_best = best.is_some_and(|best| is_among_best(&row.agent, best, &pairs));
+                let label = format!("{} {}", if is_best { "*" } else { " " }, row.agent);
+                std::iter::once(label).chain(figures(plan, row))
+            };
+            let table = Table::shown(heads, rows.iter().map(cells)).with_widths(&WIDTHS);
+            Some((format!("{cell}, {deals} {}\n", noun(deals, "deal")), table, times(plan, timing, index)))
+        };
+        let tables = plan.cells.iter().enumerate().filter_map(table).collect();
+        Tables { title: String::new(), tables, notes: self.legend(plan) }.text()
+    }
+
+    /// The lines below the text of a run.
+    fn legend(&self, plan: &Plan) -> String {
+        let by = if plan.payoff == Payoff::RankPoints { String::new() } else { format!(" by {}", plan.payoff.unit()) };
+        let mut text = format!("* best agent{by}, and agents not distinguishable from it\n");
+        text += "  (among the agents of its table; 95 %, simultaneous for all pairs)\n";
+        text += &few_deals_note(self.summary.iter().map(|row| row.deals));
+        text += if plan.cells.len() > 1 { SEPARATE } else { "" };
+        text += if plan.payoff == Payoff::RankPoints { "rank points: 1 best, 0 worst, 0.5 average; " } else { "" };
+        text += "single 95 % intervals by deal.\n";
+        if plan.measures_luck() {
+            text += "The luck of the cards is subtracted from these and from win. All other figures\n";
+            text += &format!("are with the luck of the cards; raw: {} with the luck.\n", plan.payoff.name());
+        }
+        if self.has_beyond() {
+            text += &format!("{}\n", textwrap::fill(BEYOND, 80));
+        }
+        text += "win: share of wins. Per round: points of the layout; calls, and the share that\n";
+        let turns = if plan.measures_luck() { "" } else { "; turns of all seats" };
+        text + &format!("succeeds (ok); snaps that are right, wrong and late{turns}.\n")
+    }
+
+    /// The results of a run as Markdown: the means of each agent with its rating, and the pooled ratings.
+    pub fn markdown(&self, plan: &Plan) -> String {
+        let mut payoffs = vec![Payoff::RankPoints, Payoff::Win];
+        if !payoffs.contains(&plan.payoff) {
+            payoffs.insert(0, plan.payoff);
+        }
+        let elo = |elo: &Estimate, fit: &str| {
+            // The mark for ratings that needed a prior.
+            let mark = if fit == Fit::Regularised.method() { "~" } else { "" };
+            format!("{mark}{}", in_full(elo.mean, elo.ends(), 0))
+        };
+        let head = format!("Elo{}", plan.with_luck());
+        let means = payoffs.iter().map(|payoff| payoff.name());
+        let heads = ["rules", "seats", "agent", "deals"].into_iter().chain(means).chain([&*head]);
+        let cells = |(row, rating): (&SummaryRow, &RatingRow)| {
+            let mean = |payoff: &Payoff| {
+                let mean = row.leading(*payoff);
+                mean.map_or(NONE.to_owned(), |found| in_full(found.mean, found.ends(), payoff.digits()))
+            };
+            let elo = rating.elo.as_ref().map_or(NONE.to_owned(), |own| elo(own, rating.fit.unwrap_or_default()));
+            let about = [row.rules.clone(), row.seats.to_string(), code(&row.agent), row.deals.to_string()];
+            about.into_iter().chain(payoffs.iter().map(mean)).chain([elo]).collect_vec()
+        };
+        let mut text = Table::shown(heads, self.summary.iter().zip(&self.ratings).map(cells)).markdown();
+        if !self.pooled.is_empty() {
+            let heads = ["agent", "tables", "games", &format!("Elo over all tables{}", plan.with_luck())];
+            let cells = |row: &PooledRow| {
+                [code(&row.agent), row.tables.to_string(), row.games.to_string(), elo(&row.elo, row.fit)]
+            };
+            text += &format!("\n{}", Table::shown(heads, self.pooled.iter().map(cells)).markdown());
+        }
+        if self.has_beyond() {
+            text += &format!("\n{BEYOND}\n");
+        }
+        text
+    }
+}
+
+/// A table for each cell of `rows`. `about` returns the rules, the seats and the number of deals of a row.
+fn by_cell<R>(
+    rows: &[R],
+    about: impl Fn(&R) -> (String, usize, u64),
+    heads: &[&str],
+    cells: impl Fn(&R) -> Vec<String>,
+) -> Vec<(String, Table, String)> {
+    let is_same = |one: &R, next: &R| {
+        let [one, next] = [about(one), about(next)];
+        (one.0, one.1) == (next.0, next.1)
+    };
+    let table = |rows: &[R]| {
+        let (rules, seats, deals) = about(&rows[0]);
+        let title = format!("{rules}, {seats} seats, {deals} {}\n", noun(deals, "deal"));
+        (title, Table::shown(heads.iter().copied(), rows.iter().map(&cells)), String::new())
+    };
+    rows.chunk_by(is_same).map(table).collect()
+}
+
+impl BaselineRow {
+    /// The comparisons for people.
+    ///
+    /// # Panics
+    /// If there is no row.
+    pub fn tables(rows: &[BaselineRow], plan: &Plan) -> Tables {
+        let cells = |row: &BaselineRow| {
+            let found = &row.difference;
+            let verdict = match found.scaled(plan.payoff.sign()).ends() {
+                Some((low, _)) if low > 0.0 => "better",
+                Some((_, high)) if high < 0.0 => "worse",
+                _ => "undecided",
+            };
+            vec![row.agent.clone(), signed(found.mean, 4), ends(found.ends(), 4), p_figure(found.p), verdict.to_owned()]
+        };
+        let heads = ["agent", "difference", "95 %, simultaneous", "p", "verdict"];
+        let (first, separate) = (&rows[0], if plan.cells.len() > 1 { format!(" {SEPARATE}") } else { "\n".to_owned() });
+        Tables {
+            title: format!("against {}, in {}, paired by deal\n", first.baseline, plan.payoff.unit()),
+            tables: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
+            notes: format!(
+                "{}95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{separate}",
+                few_deals_note(rows.iter().map(|row| row.deals)),
+                first.difference.method
+            ),
+        }
+    }
+}
+
+impl EquivalenceRow {
+    /// The tests for people.
+    ///
+    /// # Panics
+    /// If there is no row.
+    pub fn tables(rows: &[EquivalenceRow], plan: &Plan) -> Tables {
+        let cells = |row: &EquivalenceRow| {
+            let verdict = match row.p_holm {
+                Some(p) if p < 0.05 => format!("as good, within {}", row.equivalence_margin),
+                Some(_) => "not shown".to_owned(),
+                None if row.deals < 2 => "a test needs 2 deals".to_owned(),
+                None => "no variance to test with".to_owned(),
+            };
+            let (found, pair) = (&row.difference, format!("{} – {}", row.agent, row.other));
+            vec![pair, signed(found.mean, 4), ends(found.ends(), 4), p_figure(row.p), p_figure(row.p_holm), verdict]
+        };
+        let heads = ["agents", "difference", "90 %", "p", "p, all pairs", "verdict"];
+        let (first, separate) = (&rows[0], if plan.cells.len() > 1 { SEPARATE } else { "" });
+        Tables {
+            title: format!(
+                "as good within {} {}? Differences are paired by deal\n",
+                first.equivalence_margin,
+                plan.payoff.unit()
+            ),
+            tables: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
+            notes: format!(
+                "{}Two one-sided tests at 5 %: single 90 % {} intervals, p-values corrected\nfor all pairs of a table that are listed \
+                 (Holm). “Not shown” does not mean different.\n{separate}",
+                few_deals_note(rows.iter().map(|row| row.deals)),
+                first.method
+            ),
+        }
+    }
+}
+
+/// The name of an agent as Markdown.
+fn code(agent: &str) -> String {
+    format!("`{agent}`")
+}
+
+/// The times of the agents of a cell as a paragraph; empty if no agent was timed.
+fn times(plan: &Plan, timing: &Timing, cell: usize) -> String {
+    let time = |(index, agent): (usize, &PlannedAgent)| {
+        let seconds = timing.agent(cell, index)?.per_decision()?;
+        // No line break inside an entry.
+        Some(format!("{} {}", agent.label, duration(seconds)).replace(' ', "\u{a0}"))
+    };
+    let times: Vec<String> = plan.agents.iter().enumerate().filter_map(time).collect();
+    let text = format!("time per decision: {}", times.join(", "));
+    let options = textwrap::Options::new(80).initial_indent("  ").subsequent_indent("    ").break_words(false);
+    if times.is_empty() { String::new() } else { textwrap::fill(&text, options).replace('\u{a0}', " ") + "\n" }
+}
+
+/// Whether an agent is the best or not distinguishable from it.
+fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
+    let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
+    let is_level =
+        |pair: &&PairRow| pair.leading().side().is_eq() && (is_pair(pair, agent, best) || is_pair(pair, best, agent));
+    agent == best || pairs.iter().any(is_level)
+}
+
+/// The figures of an agent in the text of a run.
+fn figures(plan: &Plan, row: &SummaryRow) -> [String; 7] {
+    let digits = plan.payoff.digits();
+    let payoff = row.leading(plan.payoff).map_or(NONE.to_owned(), |mean| match plan.payoff.support() {
+        Support::Share => in_short(mean),
+        _ => in_full(mean.mean, mean.ends(), digits),
+    });
+    let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
+    let raw = row.raw(plan.payoff).filter(|_| row.luck.is_some());
+    [
+        payoff,
+        maybe(row.leading(Payoff::Win).map(|win| win.mean), 3),
+        maybe(row.points_per_round, 1),
+        maybe(row.calls_per_round, 2),
+        row.calls_succeeded_share.map_or(NONE.to_owned(), |share| format!("{:.0} %", share * 100.0)),
+        snaps.map(|snaps| maybe(snaps, 2)).join("/"),
+        raw.map_or_else(|| maybe(row.turns_per_round, 1), |raw| maybe(Some(raw.mean), digits)),
+    ]
+}
