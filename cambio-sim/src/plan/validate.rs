@@ -1,6 +1,6 @@
 //! Validates an experiment and expands it to a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster, RosterEntry};
@@ -49,9 +49,11 @@ impl Experiment {
             let found = format!("a list of {}", self.agents.len());
             return Err(PlanError::value("agents", found, format!("a list of at most {MOST_AGENTS}")));
         }
-        if self.name.len() > MOST_NAME || self.name.contains(char::is_control) {
-            let found = format!("\"{}\"", excerpt(&self.name));
-            return Err(PlanError::value("name", found, format!("one line of at most {MOST_NAME} bytes")));
+        // A name is printed raw in files and pages, so it must not have characters that an excerpt escapes.
+        let shown = excerpt(&self.name).up_to(MOST_NAME).to_string();
+        if self.name.len() > MOST_NAME || shown != self.name {
+            let allowed = format!("one line of at most {MOST_NAME} bytes without control characters");
+            return Err(PlanError::value("name", format!("\"{}\"", excerpt(&self.name)), allowed));
         }
         Ok(())
     }
@@ -172,10 +174,14 @@ impl Experiment {
     /// The agents, which are distinct, have distinct names, and may take part in the experiment.
     fn specs(&self, roster: &Roster) -> Result<Vec<AgentSpec>, PlanError> {
         let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
-        let mut others = BTreeSet::new();
-        if let Some(next) = agents.iter().position(|agent| !others.insert(agent.full())) {
+        let mut others = BTreeMap::new();
+        if let Some((next, first)) =
+            agents.iter().find_map(|agent| others.insert(agent.full(), agent).map(|first| (agent, first)))
+        {
+            let (one, other) = (first.to_string(), next.to_string());
+            let found = if one == other { format!("`{one}` twice") } else { format!("`{one}` and `{other}`") };
             let allowed = "a list without duplicates (specs with the same values are the same agent)";
-            return Err(PlanError::value("agents", format!("`{}` twice", agents[next].label()), allowed));
+            return Err(PlanError::value("agents", found, allowed));
         }
         let mut names: BTreeSet<&str> = roster.entries().iter().map(RosterEntry::name).collect();
         if let Some(name) = agents.iter().filter_map(AgentSpec::name).find(|name| !names.insert(name)) {
