@@ -26,5 +26,23 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if crate::bench::is_in(&args.folder) {
         return crate::bench::verify(&args.folder, replay, roster);
     }
+    let is_in = |file: &str| args.folder.join(file).exists();
+    let shown = args.folder.display();
+    match () {
+        () if is_in("spec.lock.json") || is_in("manifest.json") => {}
+        () if is_in("recipe.toml") => {
+            return Err(format!(
+                "{shown} is a training, which has no rows to check; `cambio learn {shown}/recipe.toml --out OTHER` repeats it"
+            )
+            .into());
+        }
+        () if is_in("study.json") => {
+            return Err(format!(
+                "{shown} is a study, which has no rows to check; its command, with another --out, repeats it"
+            )
+            .into());
+        }
+        () => {}
+    }
     verify_run(&args.folder, replay, roster)
 }
