@@ -24,7 +24,7 @@ use crate::exit::{CliResult, Exit};
 use crate::run::{play_into, stop_on_signal, tell_outcome, threads};
 use crate::run_check::verify_run;
 use crate::say::{self, count, plain, say, stdout};
-use crate::setting::{from_here, player};
+use crate::setting::from_here;
 use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     };
     let suite = Suite::own();
     suite.check_networks()?;
-    let agent = player(roster, "the agent", agent)?;
+    let agent = roster.player(agent)?;
     let request = BenchRequest {
         benchmark: suite.name.clone(),
         agent: agent.to_string(),

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use cambio_agents::{AgentSpec, Roster};
 use cambio_sim::{Experiment, Payoff};
 use cambio_stats::Support;
 
@@ -31,16 +30,6 @@ pub(super) fn from_here(mut experiment: Experiment) -> std::io::Result<Experimen
         experiment.agents_folder = std::env::current_dir()?.display().to_string();
     }
     Ok(experiment)
-}
-
-/// Reads the spec of an agent, which must not see hidden cards. `flag` is the name of the option for the error.
-pub(super) fn player(roster: &Roster, flag: &str, spec: &str) -> Result<AgentSpec, Box<dyn std::error::Error>> {
-    let agent = roster.parse(spec)?;
-    if agent.sees_all() {
-        let what = "sees hidden cards; choose an agent that does not";
-        return Err(format!("{flag} `{agent}` {what}").into());
-    }
-    Ok(agent)
 }
 
 /// Reads a probability above 0 and below 1.

@@ -1,4 +1,4 @@
-//! The studies: sequential tests, tuning and the value of decisions, on this machine or distributed over many machines.
+//! The studies: sequential tests, tuning, the value of decisions and the responder, on this machine or distributed over many machines.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use cambio_report::tuning_files;
 use cambio_sim::sprt::SprtOptions;
 use cambio_sim::tune::{ResponsePoint, TuneOptions, Tuned};
 use cambio_sim::{
-    AdvantageOptions, Executor, PlayError, RemotePlayer, StudyDriver, StudyError, StudyStep, read_options,
+    AdvantageOptions, Executor, ExploitOptions, PlayError, RemotePlayer, StudyDriver, StudyError, StudyStep, read_options,
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -25,6 +25,7 @@ enum Study {
     Sprt(SprtOptions),
     Tune(TuneOptions),
     Advantage(AdvantageOptions),
+    Exploit(ExploitOptions),
 }
 
 /// A study, whose options are a JSON object.
@@ -60,7 +61,8 @@ impl PyStudy {
         let study = match study {
             "sprt" => read_options(options).map(Study::Sprt),
             "tune" => read_options(options).map(Study::Tune),
-            _ => read_options(options).map(Study::Advantage),
+            "advantage" => read_options(options).map(Study::Advantage),
+            _ => read_options(options).map(Study::Exploit),
         };
         Ok(PyStudy { study: study.map_err(wrong)?, bots })
     }
@@ -71,7 +73,8 @@ impl PyStudy {
         match study {
             "sprt" => json!(SprtOptions::default()),
             "tune" => json!(TuneOptions::default()),
-            _ => json!(AdvantageOptions::default()),
+            "advantage" => json!(AdvantageOptions::default()),
+            _ => json!(ExploitOptions::default()),
         }
         .to_string()
     }
@@ -84,7 +87,7 @@ impl PyStudy {
             let scores = match &self.study {
                 Study::Sprt(options) => options.scores(&roster, &executor, first..behind),
                 Study::Tune(options) => options.scores(&roster, &executor, request, first..behind),
-                Study::Advantage(_) => Err(StudyError::Task("this study plays on one machine".to_owned())),
+                Study::Advantage(_) | Study::Exploit(_) => Err(StudyError::Task("this study plays on one machine".to_owned())),
             };
             scores.map_err(|error| failed(&roster, error))
         })
@@ -113,18 +116,16 @@ impl PyStudy {
             if let Some(remote) = &remote {
                 driver = driver.with_remote(remote);
             }
-            let (json, mut files) = match &self.study {
+            let (json, files) = match &self.study {
                 Study::Sprt(options) => (options.run(&roster, &mut driver)?.to_json(), Vec::new()),
                 Study::Advantage(options) => (options.run(&roster, &mut driver)?.to_json(), Vec::new()),
+                Study::Exploit(options) => (options.run(&roster, &mut driver)?.to_json(), Vec::new()),
                 Study::Tune(options) => {
                     let tuned = options.run(&roster, &mut driver)?;
                     (tuning_json(&tuned), tuning_files(&tuned).unwrap_or_default())
                 }
             };
-            if files.is_empty() {
-                files.push(("result.json", format!("{json:#}\n").into_bytes()));
-            }
-            driver.finish(&files)?;
+            driver.finish(&json, files)?;
             Ok(json.to_string())
         });
         if let Some(raised) = remote.and_then(|remote| remote.raised.into_inner().unwrap_or_default()) {
