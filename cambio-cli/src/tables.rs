@@ -44,6 +44,9 @@ pub(super) fn print(
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = stdout();
+    if let (Some(answer), Format::Table | Format::Md) = (&derived.hypothesis, format) {
+        writeln!(out, "{}\n", answer.text(if format == Format::Md { code } else { str::to_owned }))?;
+    }
     let printed = match format {
         Format::Table => people(plan, derived, timing, &mut out),
         Format::Csv => derived.files().iter().take(1).try_for_each(|(_, text)| out.write_all(text.as_bytes())),

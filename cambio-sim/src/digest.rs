@@ -7,6 +7,7 @@ mod adjusted;
 mod cell;
 mod derived;
 mod extract;
+mod hypothesis;
 mod shares;
 mod sums;
 mod tables;
@@ -23,6 +24,7 @@ pub use cell::{CellDigest, SEAT_DEALS};
 pub use derived::Derived;
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
+pub use hypothesis::{HypothesisAnswer, HypothesisVerdict};
 pub use shares::RESAMPLES;
 pub use sums::PayoffSums;
 pub use tables::{
@@ -36,6 +38,8 @@ pub struct Digest {
     pub cells: Vec<CellDigest>,
     /// The index of the cell of the last block that was added.
     pub last_cell: usize,
+    /// The number of blocks that were played.
+    blocks: u64,
     faults: Vec<FaultRow>,
 }
 
@@ -59,6 +63,7 @@ impl Digest {
             self.cells[block.cell_index].add(&block, outcomes);
             self.last_cell = block.cell_index;
         }
+        self.blocks = plan.batch(batch).end;
         self.faults.extend(faults.iter().filter_map(|line| FaultRow::read(line)));
     }
 }

@@ -46,16 +46,16 @@ pub use comparison::{
 };
 pub use dictionary::{DocumentedColumn, DocumentedTable, documented_tables};
 pub use digest::{
-    BaselineRow, Derived, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow,
-    SummaryRow,
+    BaselineRow, Derived, EquivalenceRow, FaultRow, HypothesisAnswer, HypothesisVerdict, LeadingDifference, PairRow,
+    PooledRow, RatingRow, SeatRow, SummaryRow,
 };
 pub use disk::RunError;
 pub use equal_time::{EqualTimeError, equal_time};
 pub use exploit::{ExploitOptions, ResponderGain};
 pub use plan::{
-    Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, LuckChoice, Payoff,
-    Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Secret, Unit, fresh_seed, read_rules,
-    read_seed,
+    Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Hypothesis, HypothesisSpec, Lineup, LineupRule, Lineups,
+    LockError, LuckChoice, Payoff, Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations,
+    Secret, Unit, fresh_seed, read_rules, read_seed,
 };
 pub use play::{AgentFault, BlockRows, PlayError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};

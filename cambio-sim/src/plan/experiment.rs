@@ -94,6 +94,37 @@ pub struct Experiment {
     /// The agent whose rating is fixed at 0. Without an anchor, the sum of the ratings is 0.
     #[serde(default)]
     pub anchor: Option<String>,
+    /// The question that the run answers first. It is a part of the lock, so it cannot change after the first deal.
+    #[serde(default)]
+    pub hypothesis: Option<HypothesisSpec>,
+}
+
+/// A hypothesis about two agents at one table: their mean payoffs differ, or with a margin, they differ by less than the margin.
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HypothesisSpec {
+    /// The two agents, by their names or specs.
+    pub pair: [String; 2],
+    /// The table, such as `classic, 2 seats`. Required if the experiment has several tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// 0 for a two-sided test of a difference of the mean payoffs. A number above 0 for a test of equivalence: two one-sided tests
+    /// of whether the difference is between −margin and margin, in units of the payoff.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub margin: f64,
+    /// The level of the test, above 0 and below 0.5.
+    #[serde(default = "default_alpha")]
+    pub alpha: f64,
+    /// The number of deals that the test reads; default: all. The hypothesis is answered when they are complete, and further deals
+    /// do not change the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub deals: Option<u64>,
+}
+
+fn default_alpha() -> f64 {
+    0.05
 }
 
 /// An agent in an experiment file.
