@@ -10,7 +10,7 @@ use cambio_sim::{Experiment, RunFolder, SettingOptions, equal_time};
 use crate::exit::{CliResult, Exit};
 use crate::run::{play, refuse_existing, stop_on_signal, tell_seating};
 use crate::say::say;
-use crate::setting::{ThreadArgs, from_here, in_any_folder, positive};
+use crate::setting::{ThreadArgs, in_any_folder, positive};
 use crate::study::named;
 use crate::tables::Format;
 
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         ..args.setting.experiment("match", &agents)
     };
     // The stored experiment file does not contain `records`, as with `cambio run --records`.
-    let toml = from_here(experiment.clone())?.to_toml();
+    let toml = experiment.clone().in_current_folder()?.to_toml();
     let experiment = Experiment { records: args.out.is_some(), ..experiment };
     let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);
     if !*quiet {

@@ -23,7 +23,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let replay = if args.all { ReplayScope::All } else { ReplayScope::Sample(args.sample) };
     #[cfg(feature = "learn")]
-    if crate::bench::is_in(&args.folder) {
+    if cambio_report::Bench::is_in(&args.folder) {
         return crate::bench::verify(&args.folder, replay, roster);
     }
     let is_in = |file: &str| args.folder.join(file).exists();

@@ -524,6 +524,17 @@ impl Experiment {
         }
     }
 
+    /// The same experiment for a file in any folder: bots and networks are relative to the current folder.
+    ///
+    /// # Errors
+    /// If there is no current folder.
+    pub fn in_current_folder(mut self) -> std::io::Result<Experiment> {
+        if self.agents.iter().any(|spec| spec.contains('"')) {
+            self.agents_folder = std::env::current_dir()?.display().to_string();
+        }
+        Ok(self)
+    }
+
     /// Reads an experiment file. Also returns its text.
     ///
     /// # Errors
