@@ -189,6 +189,15 @@ impl Roster {
         };
         AgentSpec::read(entry, list, spec, &self.folder)
     }
+
+    /// Parses the spec of an agent that sees no hidden cards.
+    ///
+    /// # Errors
+    /// The errors of [`Roster::parse`], and if the agent sees hidden cards.
+    pub fn player(&self, spec: &str) -> Result<AgentSpec, SpecError> {
+        let agent = self.parse(spec)?;
+        if agent.sees_all() { Err(SpecError::SeesAll { agent: agent.to_string() }) } else { Ok(agent) }
+    }
 }
 
 #[cfg(test)]

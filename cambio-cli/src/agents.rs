@@ -12,7 +12,6 @@ use cambio_sim::{fresh_seed, read_rules, read_seed};
 use crate::exit::{CliResult, Exit};
 use crate::program;
 use crate::say::{count, say, stdout};
-use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -41,7 +40,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut out = stdout();
     if let Some(spec) = &args.serve {
-        let agent = player(roster, "--serve", spec)?;
+        let agent = roster.player(spec)?;
         serve(agent.make(), &agent.label(), std::io::stdin().lock(), out)?;
         return Ok(Exit::Done);
     }

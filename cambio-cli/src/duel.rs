@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_core::text::duration;
 use cambio_exec::Executor;
-use cambio_sim::{Experiment, RunFolder, SettingOptions, TableOptions, equal_time};
+use cambio_sim::{Experiment, RunFolder, SettingOptions, equal_time};
 
 use crate::exit::{CliResult, Exit};
 use crate::run::{play, refuse_existing, stop_on_signal, tell_seating};
 use crate::say::say;
-use crate::setting::{ThreadArgs, from_here, in_any_folder, positive};
+use crate::setting::{ThreadArgs, in_any_folder, positive};
 use crate::study::named;
 use crate::tables::Format;
 
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (ThreadArgs { threads, quiet }, table) = (&args.threads, &args.setting.table);
     table.check().map_err(named)?;
     if let Some(out) = &args.out {
-        refuse_existing(out)?;
+        refuse_existing("--out", out)?;
     }
     let rules = in_any_folder(table.rules())?;
     let agents = match (args.equal_time, args.agents.iter().find(|agent| agent.contains("=?"))) {
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         ..args.setting.experiment("match", &agents)
     };
     // The stored experiment file does not contain `records`, as with `cambio run --records`.
-    let toml = from_here(experiment.clone())?.to_toml();
+    let toml = experiment.clone().in_current_folder()?.to_toml();
     let experiment = Experiment { records: args.out.is_some(), ..experiment };
     let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);
     if !*quiet {
@@ -69,17 +69,14 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     play(&plan, folder, *threads, *quiet, args.format)
 }
 
-/// The agents with budgets that take `seconds` per decision. Prints what was found.
+/// The agents with budgets that take `seconds` per decision in the setting of the match. Prints what was found.
 fn with_equal_time(
     args: &Args,
     rules: &str,
     seconds: f64,
     roster: &Roster,
 ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-    let table = Experiment {
-        seed: Some(TableOptions::default().seed("equal-time")),
-        ..Experiment::at(rules, args.setting.table.seats(), &[""])
-    };
+    let setting = Experiment { rules: vec![rules.to_owned()], ..args.setting.experiment("match", &[""]) };
     let executor = Executor::new(1)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let measured = |spec: &str, taken: f64| {
         if !args.threads.quiet {
@@ -88,7 +85,7 @@ fn with_equal_time(
     };
     let mut agents = Vec::new();
     for agent in &args.agents {
-        let (spec, taken) = equal_time(agent, seconds, &table, roster, &executor, &measured)?;
+        let (spec, taken) = equal_time(agent, seconds, &setting, roster, &executor, &measured)?;
         say!("{} per decision: {spec}", duration(taken));
         agents.push(spec);
     }

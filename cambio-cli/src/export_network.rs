@@ -6,6 +6,7 @@ use std::path::Path;
 
 use cambio_agents::{FloatNetwork, Network, WordEnum as _};
 use cambio_core::Rules;
+use cambio_core::rules::PRESETS;
 use cambio_core::text::excerpt;
 use cambio_exec::read_bytes;
 use safetensors::SafeTensorError;
@@ -27,10 +28,10 @@ pub(super) fn write(name: &str, out: &Path) -> CliResult {
         Some(bytes) => bytes.into(),
         None => read_bytes(name.as_ref(), MAX_BYTES)
             .map_err(|error| {
+                let names = PRESETS.iter().flat_map(|preset| [(*preset).to_owned(), format!("{preset}-many")]);
+                let names = names.filter(|name| bundled(name).is_some()).collect::<Vec<_>>().join(", ");
                 let name = excerpt(name);
-                format!(
-                    "cannot read {name}: {error}; --export must be a file, or a bundled network such as classic-many"
-                )
+                format!("cannot read {name}: {error}; --export must be a file or a bundled network: {names}")
             })?
             .into(),
     };

@@ -121,7 +121,7 @@ fn responders(out: &Path) -> [PathBuf; 2] {
 
 /// Creates the folder of a training, or without --from the folders of two responders.
 fn create(args: &Args, roster: &Roster) -> Result<Vec<LearnFolder>, Box<dyn std::error::Error>> {
-    refuse_existing(&args.out)?;
+    refuse_existing("--out", &args.out)?;
     let first = recipe(args)?.ok_or("a recipe, --exploit or --clone is required")?;
     let is_first_of_two = args.exploit.is_some() && args.from.is_none() && first.from.is_some();
     let rules = rules(args, &first)?;
@@ -228,7 +228,7 @@ fn say_best_responder(args: &Args) -> CliResult {
 
 /// Trains an outcome model and writes it to a new file.
 fn train_outcome(args: &Args, recipe: &Path, roster: &Roster, cancel: &CancelToken) -> CliResult {
-    refuse_existing(&args.out)?;
+    refuse_existing("--out", &args.out)?;
     let recipe = read_recipe(recipe, OutcomeRecipe::from_toml)?;
     let rules = read_rules(&recipe.rules, Path::new("."))?;
     let progress = ProgressDisplay::matches(1000, args.quiet);

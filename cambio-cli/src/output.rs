@@ -46,6 +46,29 @@ pub(super) fn refuse_stdin(mut command: &Command, mut matches: &ArgMatches) -> R
     })
 }
 
+/// Fails if a file and a result for programs are both meant for standard output.
+pub(super) fn refuse_mixed_output(mut command: &Command, mut matches: &ArgMatches) -> Result<(), clap::Error> {
+    while let Some((name, inner)) = matches.subcommand() {
+        (command, matches) = (command.find_subcommand(name).expect("it was parsed"), inner);
+    }
+    let given = |arg: &str| -> Vec<String> {
+        let values = matches.get_raw(arg).into_iter().flatten();
+        values.map(|value| value.to_string_lossy().into_owned()).collect()
+    };
+    let has_format = command.get_arguments().any(|arg| arg.get_id() == "format");
+    let Some(format) = (if has_format { given("format") } else { Vec::new() }).pop() else { return Ok(()) };
+    let is_mixed = |arg: &&Arg| {
+        let kinds: &[Str] = arg.get_value_names().unwrap_or_default();
+        kinds.iter().any(|kind| kind == "FILE") && given(arg.get_id().as_str()).iter().any(|value| value == "-")
+    };
+    let mixed = command.get_arguments().find(is_mixed).filter(|_| ["json", "csv"].contains(&format.as_str()));
+    mixed.map_or(Ok(()), |arg| {
+        let what =
+            format!("`{arg}` must be a file with --format {format}, because the result goes to standard output\n");
+        Err(clap::Error::raw(UsageError::InvalidValue, what))
+    })
+}
+
 /// Writes a page, which may replace an older one.
 #[cfg(feature = "report")]
 pub(super) fn write_page(path: &Path, page: &str) -> Result<(), Box<dyn Error>> {

@@ -15,7 +15,6 @@ use crate::output::OutputFile;
 use crate::person::{Person, SessionEnd};
 use crate::run::stop_on_signal;
 use crate::say::{say, stdout};
-use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -60,7 +59,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         return Err(format!("--seat must be {allowed} (add --against for more), found {}", args.seat).into());
     }
     let record = args.record.as_deref().map(OutputFile::reserve).transpose()?;
-    let opponents = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
+    let opponents = args.against.iter().map(|spec| roster.player(spec)).collect::<Result<Vec<_>, _>>()?;
     let seed = args.seed.clone().unwrap_or_else(fresh_seed);
     // An interrupt also ends the processes of bots.
     let interrupt = stop_on_signal(Exit::Failed)?;

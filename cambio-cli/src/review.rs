@@ -79,7 +79,7 @@ struct ListedDecision {
 
 /// Reviews a sample of the matches of `stored`, and writes the pages into the folder `out`.
 pub(super) fn run(args: &ReviewArgs, stored: &StoredRun, out: &Path, roster: &Roster) -> CliResult {
-    refuse_existing(out)?;
+    refuse_existing("--review", out)?;
     let title = if stored.plan.name.is_empty() { "A Cambio experiment" } else { &stored.plan.name };
     let sample: Vec<(u64, StoredMatch)> = sample(stored, args)?.into_iter().collect();
     let of = sample.len() as u64;

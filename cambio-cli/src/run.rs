@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     };
     let plan = plan.with_toml(text);
     if !args.resume {
-        refuse_existing(&args.out)?;
+        refuse_existing("--out", &args.out)?;
     }
     if !args.quiet {
         tell_seating(&experiment, &plan);
@@ -114,10 +114,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     play(&plan, Some(folder), args.threads, args.quiet, args.format)
 }
 
-/// Fails if the folder exists. The message says how to continue.
-pub(super) fn refuse_existing(out: &Path) -> Result<(), String> {
+/// Fails if the folder of an option exists. The message says how to continue.
+pub(super) fn refuse_existing(option: &str, out: &Path) -> Result<(), String> {
     let resume = if out.join("manifest.json").exists() { ", or continue its run with --resume" } else { "" };
-    if out.exists() { Err(format!("{} already exists; choose another --out{resume}", out.display())) } else { Ok(()) }
+    let refuse = || Err(format!("{} already exists; choose another {option}{resume}", out.display()));
+    if out.exists() { refuse() } else { Ok(()) }
 }
 
 /// Prints how agents are seated if there are fewer agents than seats and the experiment does not say it.

@@ -11,7 +11,6 @@ use etcetera::BaseStrategy as _;
 use crate::exit::{CliResult, Exit};
 use crate::run::stop_on_signal;
 use crate::say::{say, stdout};
-use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -46,7 +45,7 @@ fn kept_token(port: u16) -> Result<String, Box<dyn std::error::Error>> {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for spec in &args.with {
-        player(roster, "--with", spec)?;
+        roster.player(spec)?;
     }
     let Args { port, .. } = *args;
     let settings = Settings { allowed: args.with.clone(), runs: args.runs.clone(), ..Settings::new(roster.clone()) };

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use cambio_agents::{AgentSpec, Roster};
-use cambio_sim::{Experiment, Payoff};
+use cambio_sim::Payoff;
 use cambio_stats::Support;
 
 use crate::run::threads;
@@ -23,24 +22,6 @@ pub(super) struct ThreadArgs {
 pub(super) fn in_any_folder(rules: &str) -> std::io::Result<String> {
     let is_file = Path::new(rules).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
     Ok(if is_file { std::path::absolute(rules)?.display().to_string() } else { rules.to_owned() })
-}
-
-/// The experiment for a file in any folder: bots and networks of the command line are relative to the current folder.
-pub(super) fn from_here(mut experiment: Experiment) -> std::io::Result<Experiment> {
-    if experiment.agents.iter().any(|spec| spec.contains('"')) {
-        experiment.agents_folder = std::env::current_dir()?.display().to_string();
-    }
-    Ok(experiment)
-}
-
-/// Reads the spec of an agent, which must not see hidden cards. `flag` is the name of the option for the error.
-pub(super) fn player(roster: &Roster, flag: &str, spec: &str) -> Result<AgentSpec, Box<dyn std::error::Error>> {
-    let agent = roster.parse(spec)?;
-    if agent.sees_all() {
-        let what = "sees hidden cards; choose an agent that does not";
-        return Err(format!("{flag} `{agent}` {what}").into());
-    }
-    Ok(agent)
 }
 
 /// Reads a probability above 0 and below 1.

@@ -70,17 +70,14 @@ pub(super) fn play<T>(
         }
         Err(error) => return Err(named(error)),
     };
-    let Shown { text, mut json, mut files } = show(&result)?;
+    let Shown { text, mut json, files } = show(&result)?;
     if is_interrupted {
         say!("interrupted: the result is undecided{next}");
         if json.is_object() {
             json["undecided"] = true.into();
         }
     }
-    if files.is_empty() {
-        files.push(("result.json", format!("{json:#}\n").into_bytes()));
-    }
-    driver.finish(&files)?;
+    driver.finish(&json, files)?;
     if let Some(out) = out.filter(|_| !quiet) {
         say!("the result is in {}", out.display());
     }

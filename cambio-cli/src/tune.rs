@@ -11,7 +11,7 @@ use cambio_stats::is_even;
 
 use crate::exit::CliResult;
 use crate::say::say;
-use crate::setting::{ThreadArgs, from_here, in_any_folder};
+use crate::setting::{ThreadArgs, in_any_folder};
 use crate::solve::Format;
 use crate::study::{Shown, StudyArgs, play};
 use crate::tables::ALL_AGREE;
@@ -70,7 +70,7 @@ fn test_of(options: &TuneOptions, found: &AgainstField, roster: &Roster) -> Resu
     Ok(format!(
         "# A test of the best agent of a tuning on fresh deals. Before it starts, choose the number of deals: `cambio plan` says\n\
          # how many a difference needs.\n{}",
-        from_here(experiment)?.to_toml()
+        experiment.in_current_folder()?.to_toml()
     ))
 }
 

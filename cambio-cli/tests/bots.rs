@@ -107,6 +107,17 @@ fn a_lack_of_descriptors_is_no_fault_of_a_bot() {
 }
 
 #[test]
+fn a_message_after_a_bots_last_words_begins_a_line() {
+    let folder = folder("last-words");
+    fs::write(folder.join("bot.sh"), "printf 'last words' >&2\nexit 1\n").unwrap();
+    let output =
+        command(&folder, "match").args(["external(\"sh bot.sh\")", "greedy", "--deals", "1"]).output().unwrap();
+    let printed = said(&output);
+    assert!(printed.lines().any(|line| line == "last words"), "{printed}");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn an_interrupt_does_not_wait_for_a_bot_that_thinks() {
     if !has("setsid") {
         return;

@@ -516,3 +516,31 @@ fn a_person_plays_at_the_prompt_and_the_record_replays() {
     );
     assert!(text(&left.stdout).ends_with("you left the match; --seed 5 deals the same cards again\n"));
 }
+
+#[test]
+fn a_result_and_a_file_do_not_share_standard_output() {
+    let folder = folder("mixed");
+    let words = "exploit --game mini-m0 --agent greedy --save - --format json";
+    refuses(
+        &folder,
+        words,
+        "`--save <FILE>` must be a file with --format json, because the result goes to standard output",
+    );
+}
+
+#[test]
+fn folders_of_other_commands_are_named() {
+    let folder = folder("others");
+    for (name, file, sentence) in [
+        (
+            "training",
+            "recipe.toml",
+            "training is a training, which has no rows to check; `cambio learn training/recipe.toml",
+        ),
+        ("test", "study.json", "test is a study, which has no rows to check"),
+    ] {
+        fs::create_dir(folder.join(name)).unwrap();
+        fs::write(folder.join(name).join(file), "").unwrap();
+        refuses(&folder, &format!("verify {name}"), sentence);
+    }
+}

@@ -312,6 +312,30 @@ fn another_experiment_is_not_resumed_and_the_fields_are_named() {
 }
 
 #[test]
+fn a_complete_run_with_more_rows_is_not_resumed() {
+    let folder = played("rest", 8);
+    let rows = folder.join("whole/matches.csv");
+    let text = fs::read_to_string(&rows).unwrap() + "a row\n";
+    fs::write(&rows, &text).unwrap();
+    let output = cambio(&folder, "run spec.toml --out whole --records --resume --quiet");
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert!(said(&output).contains("but the ledger covers"), "{}", said(&output));
+    assert_eq!(fs::read_to_string(&rows).unwrap(), text);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_changed_lock_is_named_in_the_error() {
+    let folder = played("lock", 8);
+    let lock = folder.join("whole/spec.lock.json");
+    let text = fs::read_to_string(&lock).unwrap().replace("\"seed\":\"8\"", "\"seed\":\"9\"");
+    fs::write(&lock, text).unwrap();
+    let output = cambio(&folder, "verify whole");
+    assert!(said(&output).contains("whole/spec.lock.json is damaged: it has been modified"), "{}", said(&output));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn damage_is_found_and_named_and_derived_files_are_made_again() {
     let folder = played("damage", 16);
     let whole = folder.join("whole");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command::{play, prints};
+use crate::command::{play, prints, refuses};
 use crate::folder::folder;
 
 #[test]
@@ -14,6 +14,7 @@ fn costly_decisions_do_not_depend_on_threads() {
     assert!(text.starts_with("2 matches of 12, sample 0; analysed: "), "{text}");
     assert!(text.contains("\nrandom, a snap window: "), "{text}");
     assert_eq!(prints(&folder, "report run --matches 2 --quiet --threads 1 --review other"), text);
+    refuses(&folder, "report run --review one", "one already exists; choose another --review");
     let page = fs::read_to_string(folder.join("one/index.html")).unwrap();
     assert_eq!(page, fs::read_to_string(folder.join("other/index.html")).unwrap());
 

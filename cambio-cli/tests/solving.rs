@@ -9,8 +9,8 @@ use crate::folder::folder;
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Rules, Seat};
 use cambio_exec::Executor;
-use cambio_sim::{LowerBound, StudyDriver};
-use cambio_solve::{AgentPolicy, Game, InfosetPolicy as _, InfosetView, Limits, ResponderEffort};
+use cambio_sim::{ExploitOptions, StudyDriver};
+use cambio_solve::{AgentPolicy, Game, InfosetPolicy as _, InfosetView, Limits};
 use serde_json::Value;
 
 fn text(bytes: &[u8]) -> &str {
@@ -266,14 +266,18 @@ fn a_blueprint_that_cannot_go_on_is_a_fault() {
 /// A responder with few iterations follows its blueprint, and a copy of `greedy` gains nothing against `greedy`.
 #[test]
 fn a_responder_with_few_iterations_plays_its_blueprint() {
-    let rules = Rules::preset("classic").unwrap();
-    let greedy = cambio_agents::roster().parse("greedy").unwrap();
     for iterations in [1, 4] {
-        let effort = ResponderEffort { iterations, candidates: 5, ..ResponderEffort::default() };
-        let bound =
-            LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3.into() };
+        let options = ExploitOptions {
+            agent: Some("greedy".into()),
+            blueprint: "greedy".into(),
+            iterations,
+            candidates: 5,
+            deals: 60,
+            seed: Some(3.into()),
+            ..ExploitOptions::default()
+        };
         let executor = Executor::new(2).unwrap();
-        let won = bound.run(&mut StudyDriver::new(&executor, &mut |_| ())).unwrap();
+        let won = options.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut |_| ())).unwrap();
         assert_eq!((won.gain.mean, won.by_seat[0] + won.by_seat[1]), (0.0, 0.0), "{iterations} iterations: {won:?}");
     }
 }
@@ -285,13 +289,11 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     let game = Game::compile(&rules, &Limits::default(), &mut |_| {}).unwrap();
     let roster = cambio_agents::roster();
     let blueprint = roster.parse("heuristic").unwrap();
-    for (spec, clear) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", ResponderEffort::default().clear)] {
+    for (spec, clear) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", ExploitOptions::default().clear)] {
         let target = roster.parse(spec).unwrap();
-        let effort = ResponderEffort { iterations: 600, candidates: 60, clear, ..ResponderEffort::default() };
-        let bound =
-            LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0.into() };
+        let options = ExploitOptions { iterations: 600, candidates: 60, clear, ..ExploitOptions::default() };
         let strategy = game.ask(&mut AgentPolicy::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;
-        let mut policy = AgentPolicy::new(|| bound.make(), 0, 1);
+        let mut policy = AgentPolicy::new(|| options.responder(&target, &blueprint), 0, 1);
         let response = game.ask_against(&mut policy, &strategy, &mut |_| {}).unwrap().strategy;
         let gain = f64::midpoint(game.value_between(&response, &strategy), -game.value_between(&strategy, &response));
         let exact = game.exploitability(&strategy);

@@ -1,15 +1,15 @@
-//! The studies: sequential tests, tuning and the value of decisions, on this machine or distributed over many machines.
+//! The studies: sequential tests, tuning, the value of decisions and the responder, on this machine or distributed over many machines.
 
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use cambio_report::tuning_files;
+use cambio_report::{Bench, BenchEnd, BenchError, Run, tuning_files};
 use cambio_sim::sprt::SprtOptions;
 use cambio_sim::tune::{ResponsePoint, TuneOptions, Tuned};
 use cambio_sim::{
-    AdvantageOptions, Executor, PlayError, RemotePlayer, StudyDriver, StudyError, StudyStep, read_options,
+    AdvantageOptions, Executor, ExploitOptions, PlayError, PlayablePlan, RemotePlayer, RunFolder, Runner, StudyDriver, StudyError, StudyStep, read_options,
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -25,6 +25,7 @@ enum Study {
     Sprt(SprtOptions),
     Tune(TuneOptions),
     Advantage(AdvantageOptions),
+    Exploit(ExploitOptions),
 }
 
 /// A study, whose options are a JSON object.
@@ -60,7 +61,8 @@ impl PyStudy {
         let study = match study {
             "sprt" => read_options(options).map(Study::Sprt),
             "tune" => read_options(options).map(Study::Tune),
-            _ => read_options(options).map(Study::Advantage),
+            "advantage" => read_options(options).map(Study::Advantage),
+            _ => read_options(options).map(Study::Exploit),
         };
         Ok(PyStudy { study: study.map_err(wrong)?, bots })
     }
@@ -71,7 +73,8 @@ impl PyStudy {
         match study {
             "sprt" => json!(SprtOptions::default()),
             "tune" => json!(TuneOptions::default()),
-            _ => json!(AdvantageOptions::default()),
+            "advantage" => json!(AdvantageOptions::default()),
+            _ => json!(ExploitOptions::default()),
         }
         .to_string()
     }
@@ -84,7 +87,7 @@ impl PyStudy {
             let scores = match &self.study {
                 Study::Sprt(options) => options.scores(&roster, &executor, first..behind),
                 Study::Tune(options) => options.scores(&roster, &executor, request, first..behind),
-                Study::Advantage(_) => Err(StudyError::Task("this study plays on one machine".to_owned())),
+                Study::Advantage(_) | Study::Exploit(_) => Err(StudyError::Task("this study plays on one machine".to_owned())),
             };
             scores.map_err(|error| failed(&roster, error))
         })
@@ -113,18 +116,16 @@ impl PyStudy {
             if let Some(remote) = &remote {
                 driver = driver.with_remote(remote);
             }
-            let (json, mut files) = match &self.study {
+            let (json, files) = match &self.study {
                 Study::Sprt(options) => (options.run(&roster, &mut driver)?.to_json(), Vec::new()),
                 Study::Advantage(options) => (options.run(&roster, &mut driver)?.to_json(), Vec::new()),
+                Study::Exploit(options) => (options.run(&roster, &mut driver)?.to_json(), Vec::new()),
                 Study::Tune(options) => {
                     let tuned = options.run(&roster, &mut driver)?;
                     (tuning_json(&tuned), tuning_files(&tuned).unwrap_or_default())
                 }
             };
-            if files.is_empty() {
-                files.push(("result.json", format!("{json:#}\n").into_bytes()));
-            }
-            driver.finish(&files)?;
+            driver.finish(&json, files)?;
             Ok(json.to_string())
         });
         if let Some(raised) = remote.and_then(|remote| remote.raised.into_inner().unwrap_or_default()) {
@@ -132,6 +133,47 @@ impl PyStudy {
         }
         result?.map_err(|error| failed(&roster, error))
     }
+}
+
+/// Plays parts of the benchmark into a folder like `cambio bench`; without `parts`, all of them. `report` receives messages. Returns the
+/// content of `result.json`.
+#[pyfunction]
+#[pyo3(signature = (agent, out, class, quick, parts, resume, bots, threads, report))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of a Python function")]
+pub(crate) fn _bench(
+    py: Python<'_>,
+    agent: &str,
+    out: PathBuf,
+    class: &str,
+    quick: bool,
+    parts: Vec<String>,
+    resume: bool,
+    bots: Bots,
+    threads: usize,
+    report: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let roster = roster_with(py, &bots)?;
+    let executor = Executor::new(threads).map_err(refused)?;
+    let played = watched(py, &executor, report.as_ref(), |report| {
+        let report = Mutex::new(report);
+        let note = |line: &str| (report.lock().expect("no panic under this lock"))(line.to_owned());
+        let play = |plan: &PlayablePlan, folder: &mut RunFolder| {
+            let report = Runner::new(&executor).run(plan, folder)?;
+            let (spec, extent) = (folder.spec(), folder.extent());
+            Run { plan, spec, extent, derived: &report.derived, timing: &report.timing }.write(folder.path())?;
+            Ok(report)
+        };
+        let bench = Bench::prepare(&out, (agent, class, quick), resume, &roster)?;
+        match bench.play(&parts, &executor, &note, &play)? {
+            BenchEnd::Done => Ok(bench.write_result()?.line()),
+            BenchEnd::Stopped(_, report) => Err(report.outcome.err().map_or_else(|| "the run stopped".into(), BenchError::from)),
+            BenchEnd::Interrupted => Err("interrupted; the same call with resume=True continues the benchmark".into()),
+        }
+    });
+    played?.map_err(|error: BenchError| match error.downcast::<PlayError>() {
+        Ok(error) => roster.failed(*error),
+        Err(error) => error::CambioError::new_err(error.to_string()),
+    })
 }
 
 /// The points of the curve, the object of `tuning.json`, and warnings.

@@ -1,12 +1,19 @@
-//! The page of a leaderboard.
+//! The leaderboard of a benchmark.
 
+use std::path::PathBuf;
+
+use cambio_agents::Roster;
+use cambio_core::text::{duration, excerpt};
+use cambio_stats::is_even;
 use serde::Serialize;
+use serde_json::{Value, json};
 
+use crate::bench::{Bench, BenchError, BenchRequest, BenchResult, RUN_PARTS, RobustResult, WinShare};
 use crate::parts::{ReportTable, TableRow, code};
 use crate::template::page;
 
 /// What the columns of a leaderboard mean.
-pub const LEADERBOARD_LEGEND: &str = "\
+const LEGEND: &str = "\
 duel, table, match, transfer: wins in percent, with 95 % intervals. Equal
 players win 50 % at two seats, and 25 % at the table of four. Duel: single
 rounds of classic against six opponents. Table: among three copies of another
@@ -21,15 +28,126 @@ can find more. time: of a decision in the duel, with `!` if it is longer than
 the slower search of the class takes. A value with `?` is as stored and was not
 repeated; `cambio verify DIR --all` repeats all values except times.";
 
+/// The names of the columns.
+const COLUMNS: [&str; 10] =
+    ["agent", "class", "duel", "table", "match", "transfer", "forfeits", "exact", "responder", "time"];
+
 /// The results of several agents in one benchmark, the best first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Leaderboard {
-    /// The name of the benchmark.
-    pub title: String,
-    /// The names of the columns. The first is the agent.
-    pub columns: [&'static str; 10],
+    title: String,
     /// One row for each agent.
-    pub rows: Vec<[String; 10]>,
+    rows: Vec<[String; 10]>,
+    /// The objects of `result.json`, with the columns that were not checked.
+    results: Vec<Value>,
+}
+
+impl Leaderboard {
+    /// Reads complete benchmarks, and checks a sample of their matches.
+    ///
+    /// # Errors
+    /// If a benchmark is not complete, damaged or of another suite.
+    pub fn read(folders: &[PathBuf], roster: &Roster) -> Result<Leaderboard, BenchError> {
+        let checked = |folder: &PathBuf| Bench::open(folder, roster)?.checked();
+        let mut results = folders.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
+        let score = |(result, _): &(BenchResult, _)| result.part("duel").map_or(0.0, |share| share.win_share);
+        results.sort_by(|one, other| score(other).total_cmp(&score(one)));
+        let (results, unchecked): (Vec<BenchResult>, Vec<Vec<&str>>) = results.into_iter().unzip();
+        let mut board = Leaderboard::of(&results);
+        for ((row, result), unchecked) in board.rows.iter_mut().zip(&mut board.results).zip(unchecked) {
+            let cells = COLUMNS.iter().zip(row).filter(|(column, cell)| unchecked.contains(column) && *cell != "–");
+            cells.for_each(|(_, cell)| cell.push('?'));
+            result["unchecked"] = json!(unchecked);
+        }
+        Ok(board)
+    }
+
+    /// The leaderboard of results that are not checked.
+    pub fn of(results: &[BenchResult]) -> Leaderboard {
+        let title = results.first().map(|result| result.request.benchmark.clone()).unwrap_or_default();
+        let (rows, results) = (results.iter().map(row).collect(), results.iter().map(|result| json!(result)).collect());
+        Leaderboard { title, rows, results }
+    }
+
+    /// The results as lines of JSON.
+    pub fn json(&self) -> String {
+        self.results.iter().map(|result| format!("{result}\n")).collect()
+    }
+
+    /// The leaderboard as CSV.
+    ///
+    /// # Errors
+    /// If a cell cannot be written.
+    pub fn csv(&self) -> Result<Vec<u8>, csv::Error> {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        csv.write_record(COLUMNS)?;
+        self.rows.iter().try_for_each(|row| csv.write_record(row))?;
+        csv.into_inner().map_err(|error| error.into_error().into())
+    }
+
+    /// The leaderboard in Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
+        let row = |[agent, rest @ ..]: &[String; 10]| line(&[&[format!("`{agent}`")], &rest[..]].concat());
+        let rule = format!("|---|{}\n", "---:|".repeat(COLUMNS.len() - 1));
+        line(&COLUMNS.map(str::to_owned)) + &rule + &self.rows.iter().map(row).collect::<String>()
+    }
+
+    /// The leaderboard as aligned text, at most 80 columns wide: two lines for each agent. The forfeits are in the first.
+    pub fn text(&self) -> String {
+        const FORFEITS: usize = 6;
+        let headings = COLUMNS.map(str::to_owned);
+        let width = |column: usize| {
+            let cells = self.rows.iter().chain([&headings]).map(|row| row[column].chars().count());
+            cells.max().unwrap_or(0)
+        };
+        let cells = |row: &[String; 10]| {
+            let columns = (2..row.len()).filter(|&column| column != FORFEITS);
+            let cells = columns.map(|column| format!("{:>width$}", row[column], width = width(column)));
+            format!("  {}\n", cells.collect::<Vec<_>>().join("  "))
+        };
+        let named = |row: &[String; 10]| {
+            format!("{} ({}; forfeits: {})\n{}", excerpt(&row[0]).up_to(10_000), row[1], row[FORFEITS], cells(row))
+        };
+        let rows: String = self.rows.iter().map(named).collect();
+        format!("{}\n{}{rows}\n{LEGEND}\n", self.title, cells(&headings))
+    }
+}
+
+/// The row of a result.
+fn row(result: &BenchResult) -> [String; 10] {
+    let share = |share: Option<WinShare>| {
+        share.map_or("–".to_owned(), |WinShare { win_share, low, high }| match low.zip(high) {
+            Some((low, high)) => {
+                let [below, above] = [win_share - low, high - win_share].map(|distance| 100.0 * distance);
+                let half = if is_even(below, above, 1) { f64::midpoint(below, above) } else { below.max(above) };
+                format!("{:.1} ± {half:.1}", 100.0 * win_share)
+            }
+            None => format!("{:.1}", 100.0 * win_share),
+        })
+    };
+    let BenchRequest { agent, class, quick, .. } = result.request.clone();
+    let class = if quick { format!("{class}, quick") } else { class };
+    let [duel, table, matches, transfer] = RUN_PARTS.map(|part| share(result.part(part)));
+    let forfeits: Vec<String> = RUN_PARTS.into_iter().filter_map(|part| forfeited(result, part)).collect();
+    let forfeits = if forfeits.is_empty() { "0".to_owned() } else { forfeits.join(", ") };
+    let exact = result.exploitability().map_or("–".to_owned(), |(mean, games)| match games {
+        all if all == result.exact.len() => format!("{mean:.3}"),
+        some => format!("{mean:.3} in {some}"),
+    });
+    let responder = share(result.robust.as_ref().map(RobustResult::wins));
+    let time = result.time.map_or("–".to_owned(), |time| {
+        let over = if time.of_class > 1.0 { "!" } else { "" };
+        format!("{}{over}", duration(time.ms / 1000.0))
+    });
+    [agent, class, duel, table, matches, transfer, forfeits, exact, responder, time]
+}
+
+/// The share of a part's matches that the agent forfeited, in words; `None` without forfeits.
+fn forfeited(result: &BenchResult, part: &str) -> Option<String> {
+    let percent = 100.0 * result.forfeited(part);
+    let shown = if percent < 0.1 { "<0.1".to_owned() } else { format!("{percent:.1}") };
+    (percent > 0.0).then(|| format!("{shown} % of {part}"))
 }
 
 #[derive(Serialize)]
@@ -52,9 +170,9 @@ pub fn of_leaderboard(board: &Leaderboard) -> String {
         title: board.title.clone(),
         headline,
         board: ReportTable {
-            caption: LEADERBOARD_LEGEND.replace('\n', " "),
-            corner: board.columns[0],
-            columns: board.columns[1..].iter().map(|&column| column.into()).collect(),
+            caption: LEGEND.replace('\n', " "),
+            corner: COLUMNS[0],
+            columns: COLUMNS[1..].iter().map(|&column| column.into()).collect(),
             rows: board.rows.iter().map(row).collect(),
         },
         how: "This command measures an agent:".into(),

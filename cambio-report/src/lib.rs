@@ -9,10 +9,13 @@
 //! colours and fonts of the page. There are forest plots, histograms and curves; `plot` computes their geometry. [`plots`]
 //! returns the plots of a page as separate files.
 
+#[cfg(feature = "learn")]
+mod bench;
 mod cell_report;
 mod comparison;
 mod curves;
 mod export;
+#[cfg(feature = "learn")]
 mod leaderboard;
 mod learning;
 mod misfit;
@@ -26,9 +29,12 @@ mod times;
 mod tuning;
 mod verdict;
 
+#[cfg(feature = "learn")]
+pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome, PlayRun};
 pub use comparison::of_comparison;
 pub use export::{Plot, plots};
-pub use leaderboard::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
+#[cfg(feature = "learn")]
+pub use leaderboard::{Leaderboard, of_leaderboard};
 pub use learning::of_learning;
 pub use run::{Run, of_run};
 pub use times::without_times;

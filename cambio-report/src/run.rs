@@ -92,7 +92,11 @@ pub fn of_run(run: Run<'_>) -> String {
     let spec = if run.spec.ends_with('\n') { run.spec.to_owned() } else { format!("{}\n", run.spec) };
     let shown = RunPage {
         title: if plan.name.is_empty() { "A Cambio experiment".to_owned() } else { plan.name.clone() },
-        headline: headline(&tables, extent),
+        headline: {
+            let answer =
+                derived.hypothesis.as_ref().map(|answer| answer.text(|name| code(name)) + " ").unwrap_or_default();
+            answer + &headline(&tables, extent)
+        },
         notes: notes(run, &tables),
         overview: (tables.len() > 1).then(|| overview(&tables)),
         pooled: (derived.pooled.len() > 1).then(|| pooled(plan, &derived.pooled)),

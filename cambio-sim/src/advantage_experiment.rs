@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::plan::Unit;
 use crate::play::PlayError;
-use crate::study::{Stage, StudyDriver, StudyError, StudyStep, TableOptions, in_range, lock_of, player};
+use crate::study::{Stage, StudyDriver, StudyError, StudyStep, TableOptions, in_range, lock_of};
 
 /// Rounds between an agent in one seat and a policy in all other seats. Each deal is played in every seat.
 ///
@@ -224,7 +224,7 @@ impl AdvantageOptions {
         self.table.check()?;
         in_range("deals", self.deals, 1, 1_000_000_000)?;
         in_range("playouts", self.playouts.into(), 1, 1_000_000)?;
-        let agent = player(roster, &self.agent)?;
+        let agent = roster.player(&self.agent)?;
         let over = BlueprintName::named(&self.over).map(BlueprintName::policy).ok_or_else(|| {
             let (allowed, over) = (BlueprintName::WORDS.join(", "), cambio_core::text::excerpt(&self.over));
             StudyError::Option("over", format!("must be one of {allowed}, found `{over}`"))

@@ -7,6 +7,7 @@ mod adjusted;
 mod cell;
 mod derived;
 mod extract;
+mod hypothesis;
 mod sums;
 mod tables;
 mod text;
@@ -24,6 +25,7 @@ pub(crate) use derived::estimate;
 pub use derived::{Derived, RESAMPLES};
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
+pub use hypothesis::{HypothesisAnswer, HypothesisVerdict};
 pub use sums::PayoffSums;
 pub use tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 pub use text::{FEW_DEALS, few_deals_note};
@@ -35,6 +37,8 @@ pub struct Digest {
     pub cells: Vec<CellDigest>,
     /// The index of the cell of the last block that was added.
     pub last_cell: usize,
+    /// The number of blocks that were played.
+    blocks: u64,
     faults: Vec<FaultRow>,
 }
 
@@ -58,6 +62,7 @@ impl Digest {
             self.cells[block.cell_index].add(&block, outcomes);
             self.last_cell = block.cell_index;
         }
+        self.blocks = plan.batch(batch).end;
         self.faults.extend(faults.iter().filter_map(|line| FaultRow::read(line)));
     }
 }

@@ -35,7 +35,7 @@ pub enum EqualTimeError {
 /// Finds the budget with which `agent` takes about `seconds` per decision, on average over all decisions of a match.
 ///
 /// The budget is a question mark in place of a whole number, as in `rollout(n=?)`. An agent without a question mark is only
-/// measured. The agent plays against itself in the setting of `experiment` (its rules and seats) on one thread of `executor`.
+/// measured. The agent plays against itself in the setting of `experiment` (its rules, seats, unit and seed) on one thread of `executor`.
 /// `measured` is called with each spec that was measured, and its seconds per decision. Returns the last argument of that
 /// call whose time is nearest to `seconds`.
 ///

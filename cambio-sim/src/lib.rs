@@ -5,7 +5,7 @@
 //! [`verify`] checks it. The unit of play is the deal block: one lineup on one deal in all its rotations. With [`PlanPlayer`],
 //! other machines play batches of a run.
 //!
-//! [`sprt`], [`tune`], [`AdvantageOptions`] and [`LowerBound`] are studies: a [`StudyDriver`] plays only as many deals as their
+//! [`sprt`], [`tune`], [`AdvantageOptions`] and [`ExploitOptions`] are studies: a [`StudyDriver`] plays only as many deals as their
 //! result needs, and can keep the scores in a folder.
 //!
 //! ```
@@ -47,15 +47,16 @@ pub use cambio_exec::{
 pub use comparison::{ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, RunDifference, RunScore};
 pub use dictionary::{DocumentedTable, documented_tables};
 pub use digest::{
-    BaselineRow, Derived, EquivalenceRow, FEW_DEALS, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
+    BaselineRow, Derived, EquivalenceRow, FEW_DEALS, FaultRow, HypothesisAnswer, HypothesisVerdict, PairRow, PooledRow,
+    RatingRow, SeatRow, SummaryRow,
 };
 pub use disk::RunError;
 pub use equal_time::{EqualTimeError, equal_time};
-pub use exploit::{LowerBound, ResponderGain};
+pub use exploit::{ExploitOptions, ResponderGain};
 pub use plan::{
-    Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, LuckChoice, Payoff,
-    Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Secret, Unit, fresh_seed, read_rules,
-    read_seed,
+    Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Hypothesis, HypothesisSpec, Lineup, LineupRule, Lineups,
+    LockError, LuckChoice, Payoff, Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations,
+    Secret, Unit, fresh_seed, read_rules, read_seed,
 };
 pub use play::{AgentFault, BlockRows, PlayError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};

@@ -13,11 +13,11 @@ pub(crate) mod seeds;
 mod validate;
 
 pub use baseline::Baseline;
-pub use blocks::{Block, Cell, Plan, PlannedAgent, PlayedBatches};
+pub use blocks::{Block, Cell, Hypothesis, Plan, PlannedAgent, PlayedBatches};
 pub(crate) use blocks::{WITH_LUCK, WITHOUT_LUCK};
 pub use experiment::{
-    Experiment, FaultPolicy, Focal, LineupRule, Lineups, LuckChoice, Payoff, PlanError, Pools, Rotations, Unit,
-    read_rules,
+    Experiment, FaultPolicy, Focal, HypothesisSpec, LineupRule, Lineups, LuckChoice, Payoff, PlanError, Pools,
+    Rotations, Unit, read_rules,
 };
 pub use lineups::Lineup;
 pub use lock::LockError;

@@ -2,7 +2,7 @@
 //!
 //! The studies are the sequential test ([`SprtOptions`](crate::sprt::SprtOptions)), tuning
 //! ([`TuneOptions`](crate::tune::TuneOptions)), the value of decisions ([`AdvantageOptions`](crate::AdvantageOptions)) and the
-//! responder ([`LowerBound`](crate::LowerBound)). A study requests the scores of consecutive deals, adds them in the order of the
+//! responder ([`ExploitOptions`](crate::ExploitOptions)). A study requests the scores of consecutive deals, adds them in the order of the
 //! deals, and stops when its rule says so. A [`StudyDriver`] plays the deals, on an executor or on other machines, keeps their scores
 //! in a folder, and continues from there. After an interrupt, a study returns what it has computed so far.
 
@@ -11,7 +11,7 @@ mod folder;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
-use cambio_agents::{AgentSpec, Roster};
+use cambio_agents::SpecError;
 use cambio_core::play::MatchError;
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, Seat};
@@ -138,6 +138,12 @@ impl From<RunError> for StudyError {
     }
 }
 
+impl From<SpecError> for StudyError {
+    fn from(error: SpecError) -> StudyError {
+        PlanError::from(error).into()
+    }
+}
+
 impl From<PlanError> for StudyError {
     fn from(error: PlanError) -> StudyError {
         PlayError::from(error).into()
@@ -154,15 +160,6 @@ pub(crate) fn in_range(name: &'static str, value: u64, least: u64, most: u64) ->
 pub(crate) fn probability(name: &'static str, value: f64) -> Result<(), StudyError> {
     let wrong = || StudyError::Option(name, format!("must be a number above 0 and below 1, found {value}"));
     (value > 0.0 && value < 1.0).then_some(()).ok_or_else(wrong)
-}
-
-/// Reads the spec of an agent, which must not see hidden cards.
-pub(crate) fn player(roster: &Roster, spec: &str) -> Result<AgentSpec, StudyError> {
-    let agent = roster.parse(spec).map_err(PlanError::from)?;
-    if agent.sees_all() {
-        return Err(StudyError::Task(format!("`{agent}` sees hidden cards; choose an agent that does not")));
-    }
-    Ok(agent)
 }
 
 /// A step of a study, for people.
@@ -209,7 +206,7 @@ pub trait RemotePlayer: Sync {
 /// let mut driver = StudyDriver::new(&executor, &mut stop).with_out(Some(&out));
 /// let interrupted = options.run(&roster, &mut driver);
 /// assert!(driver.is_interrupted() && interrupted.is_ok());
-/// driver.finish(&[])?;
+/// driver.finish(&interrupted?.to_json(), Vec::new())?;
 ///
 /// // The same study in the same folder continues.
 /// let executor = Executor::new(1)?;
@@ -217,7 +214,7 @@ pub trait RemotePlayer: Sync {
 /// let mut driver = StudyDriver::new(&executor, &mut ignore).with_out(Some(&out));
 /// let result = options.run(&roster, &mut driver)?;
 /// assert!(!driver.is_interrupted() && result.deals < 100);
-/// driver.finish(&[("sprt.json", result.to_json().to_string().into_bytes())])?;
+/// driver.finish(&result.to_json(), Vec::new())?;
 /// # std::fs::remove_dir_all(&out)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -301,12 +298,15 @@ impl<'a> StudyDriver<'a> {
         Ok(())
     }
 
-    /// Writes the files of the result to the folder of the study, if it has one. Unless the study was interrupted, it is finished.
+    /// Writes the files of the result to the folder of the study, if it has one; without files, the object as `result.json`. Unless
+    /// the study was interrupted, it is finished.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn finish(self, files: &[(&str, Vec<u8>)]) -> Result<(), RunError> {
-        self.folder.map_or(Ok(()), |folder| folder.finish(files, self.is_interrupted))
+    pub fn finish(self, result: &Value, files: Vec<(&str, Vec<u8>)>) -> Result<(), RunError> {
+        let own = || vec![("result.json", format!("{result:#}\n").into_bytes())];
+        let files = if files.is_empty() { own() } else { files };
+        self.folder.map_or(Ok(()), |folder| folder.finish(&files, self.is_interrupted))
     }
 
     pub(crate) fn tell(&mut self, step: String) {

@@ -6,6 +6,7 @@ mod bytes;
 mod faults;
 mod focal;
 mod hostile;
+mod hypothesis;
 mod luck;
 #[path = "../../cambio-core/tests/play/mutate.rs"]
 mod mutate;

@@ -182,9 +182,15 @@ fn print(mut stderr: ChildStderr) -> std::io::Result<Receiver<()>> {
     let (open, messages) = channel();
     std::thread::Builder::new().spawn(move || {
         let (mut out, mut piece, _open) = (EscapingWriter::new(std::io::stderr()), vec![0; 8192], open);
+        let mut is_in_line = false;
         while let Ok(size @ 1..) = stderr.read(&mut piece) {
             // If our standard error is closed, the bot can still write.
             let _ = out.write_all(&piece[..size]);
+            is_in_line = piece[size - 1] != b'\n';
+        }
+        if is_in_line {
+            // So that the next message begins a line of its own.
+            let _ = out.flush().and_then(|()| out.write_all(b"\n"));
         }
         let _ = out.flush();
     })?;

@@ -318,6 +318,9 @@ pub enum SpecError {
     /// The agent has no such parameter.
     #[error("agent `{agent}` has no parameter `{}`; {}it has {known}", excerpt(param), did_you_mean(param, known.split(", ")))]
     Param { agent: String, param: String, known: String },
+    /// The agent sees hidden cards, and players must not.
+    #[error("agent `{agent}` sees hidden cards; choose an agent that does not")]
+    SeesAll { agent: String },
     /// A parameter is given twice.
     #[error("agent `{agent}`: parameter `{param}` must be given at most once, found it twice")]
     Twice { agent: String, param: String },

@@ -12,7 +12,7 @@ use itertools::Itertools as _;
 use super::adjusted::{self, Adjusted};
 use super::extract::{Behaviour, CellBehaviour, Extract, SeatOutcome};
 use super::sums::PayoffSums;
-use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
+use crate::plan::{Block, Cell, Hypothesis, Lineup, Payoff, Plan};
 use crate::play::BlockRows;
 use crate::rows::QuantitySums;
 
@@ -57,6 +57,8 @@ pub struct CellDigest {
     /// The payoffs of every combination of agents, if the plan plays them all.
     pub game: Option<GameSums>,
     matches_a_deal: u64,
+    /// The hypothesis about this cell, and the difference of its pair in its deals, once a later deal ends.
+    tested: Option<(Hypothesis, Option<Option<Interval>>)>,
     /// The sums of each deal, if they are kept.
     kept: Option<KeptDeals>,
     open: OpenDeal,
@@ -120,6 +122,10 @@ impl CellDigest {
             rankings: Rankings::default(),
             game: GameSums::new(&lineups, agents),
             matches_a_deal: cell.matches_a_deal(),
+            tested: plan
+                .hypothesis
+                .filter(|hypothesis| std::ptr::eq(&raw const plan.cells[hypothesis.table], cell))
+                .map(|hypothesis| (hypothesis, None)),
             kept: None,
             open,
         }
@@ -219,6 +225,11 @@ impl CellDigest {
 
     pub(crate) fn end_deal(&mut self) {
         let Some(deal) = self.open.deal.take() else { return };
+        if let Some((hypothesis, None)) = self.tested
+            && deal >= hypothesis.deals
+        {
+            self.tested = Some((hypothesis, Some(self.tested_difference(&hypothesis))));
+        }
         let open = &mut self.open;
         let adjusted = self.adjusted.as_mut().map(|adjusted| adjusted.end_deal(&open.payoffs));
         if let Some(KeptDeals { payoff, sums }) = &mut self.kept {
@@ -271,6 +282,15 @@ impl CellDigest {
     /// The payoffs that tables for people show: without the luck of the cards if the run measures it.
     pub fn leading(&self) -> &PayoffSums {
         self.adjusted().unwrap_or(&self.raw)
+    }
+
+    /// The difference of the pair of a hypothesis in the deals of the hypothesis.
+    pub(super) fn tested_difference(&self, hypothesis: &Hypothesis) -> Option<Interval> {
+        let [one, other] = hypothesis.pair;
+        match self.tested {
+            Some((_, Some(found))) => found,
+            _ => Some(self.leading().difference(one, other)?.0),
+        }
     }
 
     /// An agent's mean luck in a match, as a share of the win; `None` if the run does not measure it. Its expected value

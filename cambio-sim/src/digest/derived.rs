@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::adjusted::is_beyond;
 use super::cell::CellDigest;
+use super::hypothesis::HypothesisAnswer;
 use super::sums::PayoffSums;
 use super::tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling, streams};
@@ -27,6 +28,9 @@ pub const RESAMPLES: usize = 1000;
 /// The derived tables of a run. They serialize to an object with the rows of each file.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Derived {
+    /// The answer to the hypothesis of the experiment, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hypothesis: Option<HypothesisAnswer>,
     /// `summary.csv`.
     pub summary: Vec<SummaryRow>,
     /// `ratings.csv`.
@@ -60,7 +64,8 @@ impl Derived {
     pub(crate) fn new(plan: &Plan, mut digest: Digest) -> Derived {
         digest.end_deal();
         let faults = std::mem::take(&mut digest.faults);
-        let mut derived = Derived { faults, pooled: pooled(plan, &digest), ..Derived::default() };
+        let (hypothesis, pooled) = (HypothesisAnswer::of(plan, &digest), pooled(plan, &digest));
+        let mut derived = Derived { hypothesis, faults, pooled, ..Derived::default() };
         let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
         for (index, cell) in digest.cells.iter().enumerate() {
             let sums = CellSums { plan, cell, index };

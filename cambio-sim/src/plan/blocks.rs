@@ -6,6 +6,7 @@ use std::ops::Range;
 use cambio_agents::AgentSpec;
 use cambio_core::Rules;
 use cambio_core::rng::{Key, Seed};
+use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
@@ -126,6 +127,24 @@ pub struct Plan {
     pub agents: Vec<PlannedAgent>,
     /// The cells.
     pub cells: Vec<Cell>,
+    /// The question that the run answers first, if the experiment has one.
+    pub hypothesis: Option<Hypothesis>,
+}
+
+/// A hypothesis about two agents, which is fixed before the first deal; [`HypothesisSpec`](crate::HypothesisSpec) explains the
+/// fields.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize, Serialize)]
+pub struct Hypothesis {
+    /// The numbers of the two agents in [`Plan::agents`].
+    pub pair: [usize; 2],
+    /// The index of the table in [`Plan::cells`].
+    pub table: usize,
+    /// The margin.
+    pub margin: f64,
+    /// The level of the test.
+    pub alpha: f64,
+    /// The number of deals that the test reads.
+    pub deals: u64,
 }
 
 /// An agent of a plan, as rows and reports describe it.

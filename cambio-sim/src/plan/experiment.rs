@@ -6,13 +6,14 @@ use std::path::Path;
 
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
-use cambio_core::text::{excerpt, read_toml};
+use cambio_core::text::{did_you_mean, excerpt, read_toml};
 use cambio_core::{AgentError, Rules, RulesError, RulesSpec};
 use cambio_exec::{one_or_many, read_text};
 use cambio_stats::Support;
 use itertools::Itertools;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, IntoDeserializer as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use super::seeds;
@@ -41,6 +42,7 @@ pub struct Experiment {
     #[serde(default)]
     pub secret: bool,
     /// The number of deals per lineup. Each deal is played in all rotations.
+    #[serde(deserialize_with = "deals")]
     #[schemars(range(min = 1))]
     pub deals: u64,
     /// Presets by name, or rule files by path relative to the experiment file: a list, or a single value.
@@ -63,16 +65,16 @@ pub struct Experiment {
     #[serde(default)]
     pub lineups: Lineups,
     /// The seatings in which a lineup plays each deal.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "word")]
     pub rotations: Rotations,
     /// Whether each deal is played as a whole match or as a single round.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "word")]
     pub unit: Unit,
     /// The payoff for differences and seat effects.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "word")]
     pub payoff: Payoff,
     /// The handling of matches in which an agent is at fault.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "word")]
     pub faults: FaultPolicy,
     /// Whether every match is written to records.jsonl.
     #[serde(default)]
@@ -87,20 +89,48 @@ pub struct Experiment {
     #[serde(default)]
     pub seat_effects: bool,
     /// Whether the luck of the cards is measured and subtracted from the results.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "word")]
     pub luck: LuckChoice,
     /// The agent whose rating is fixed at 0. Without an anchor, the sum of the ratings is 0.
     #[serde(default)]
     pub anchor: Option<String>,
+    /// The question that the run answers first. It is a part of the lock, so it cannot change after the first deal.
+    #[serde(default)]
+    pub hypothesis: Option<HypothesisSpec>,
+}
+
+/// A hypothesis about two agents at one table: their mean payoffs differ, or with a margin, they differ by less than the margin.
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HypothesisSpec {
+    /// The two agents, by their names or specs.
+    pub pair: [String; 2],
+    /// The table, such as `classic, 2 seats`. Required if the experiment has several tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// 0 for a two-sided test of a difference of the mean payoffs. A number above 0 for a test of equivalence: two one-sided tests
+    /// of whether the difference is between −margin and margin, in units of the payoff.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub margin: f64,
+    /// The level of the test, above 0 and below 0.5.
+    #[serde(default = "default_alpha")]
+    pub alpha: f64,
+    /// The number of deals that the test reads; default: all. The hypothesis is answered when they are complete, and further deals
+    /// do not change the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub deals: Option<u64>,
+}
+
+fn default_alpha() -> f64 {
+    0.05
 }
 
 /// An agent in an experiment file.
-#[derive(Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    deny_unknown_fields,
-    expecting = "invalid value: agents, expected a list of specs and of tables { spec, name }"
-)]
+#[derive(JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+#[expect(dead_code, reason = "only for the schema")]
 enum AgentEntry {
     /// The spec of an agent.
     Spec(String),
@@ -114,12 +144,47 @@ enum AgentEntry {
 }
 
 /// Reads agents as specs, which may begin with a name.
-fn specs<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
-    let spec = |entry| match entry {
-        AgentEntry::Spec(spec) => spec,
-        AgentEntry::Named { spec, name } => format!("{name} = {spec}"),
+fn specs<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
+    const FORM: &str = "invalid value: agents, expected a list of specs and of tables { spec, name }";
+    let entries: Vec<serde_json::Value> = Vec::deserialize(source).map_err(|_| D::Error::custom(FORM))?;
+    entries
+        .into_iter()
+        .map(|entry| spec_of(&entry).map_err(|what| D::Error::custom(what.as_deref().unwrap_or(FORM))))
+        .collect()
+}
+
+/// The spec of an entry of `agents`. The error is a sentence about a table, or `None` about another value.
+fn spec_of(entry: &serde_json::Value) -> Result<String, Option<String>> {
+    if let Some(spec) = entry.as_str() {
+        return Ok(spec.to_owned());
+    }
+    let fields = entry.as_object().ok_or(None)?;
+    if let Some(other) = fields.keys().find(|field| !["spec", "name"].contains(&field.as_str())) {
+        let meant = did_you_mean(other, ["spec", "name"]);
+        return Err(Some(format!("unknown field `{}` of an agent; {meant}expected `spec` and `name`", excerpt(other))));
+    }
+    let text = |field: &str| match fields.get(field) {
+        Some(serde_json::Value::String(text)) => Ok(text),
+        Some(other) => {
+            Err(format!("field `{field}` of an agent must be a text in quotes, found {}", excerpt(&other.to_string())))
+        }
+        None => Err(format!(
+            "field `{field}` of an agent is missing; an agent is a spec, or a table with a spec and a name for results"
+        )),
     };
-    Ok(Vec::deserialize(source)?.into_iter().map(spec).collect())
+    Ok(format!("{} = {}", text("name")?, text("spec")?))
+}
+
+/// Reads the number of deals.
+fn deals<'de, D: Deserializer<'de>>(source: D) -> Result<u64, D::Error> {
+    u64::deserialize(source)
+        .map_err(|_| D::Error::custom("invalid value: deals, expected a whole number of at least 1"))
+}
+
+/// Reads one of several words. The error lists them also if the value is not a text.
+fn word<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) -> Result<T, D::Error> {
+    let text = String::deserialize(source).unwrap_or_default();
+    T::deserialize(text.into_deserializer())
 }
 
 /// The seatings in which a lineup plays each deal.
@@ -457,6 +522,17 @@ impl Experiment {
             agents: agents.iter().map(|agent| agent.as_ref().to_owned()).collect(),
             ..Experiment::default()
         }
+    }
+
+    /// The same experiment for a file in any folder: bots and networks are relative to the current folder.
+    ///
+    /// # Errors
+    /// If there is no current folder.
+    pub fn in_current_folder(mut self) -> std::io::Result<Experiment> {
+        if self.agents.iter().any(|spec| spec.contains('"')) {
+            self.agents_folder = std::env::current_dir()?.display().to_string();
+        }
+        Ok(self)
     }
 
     /// Reads an experiment file. Also returns its text.

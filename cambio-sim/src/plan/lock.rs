@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::baseline::Baseline;
-use super::blocks::{Cell, MOST_MATCHES, Plan, PlannedAgent, matches_in};
+use super::blocks::{Cell, Hypothesis, MOST_MATCHES, Plan, PlannedAgent, matches_in};
 use super::experiment::Rotations;
 use super::lineups::Lineup;
 
@@ -61,6 +61,11 @@ fn planned(lock: &Value) -> Option<Plan> {
     };
     let cells: Vec<Cell> = lock["tables"].as_array()?.iter().map(cell).collect::<Option<_>>()?;
     (matches_in(&cells, deals) <= MOST_MATCHES && specs.len() == labels.len()).then_some(())?;
+    let hypothesis: Option<Hypothesis> = field(lock, "hypothesis")?;
+    let is_usable = |hypothesis: &Hypothesis| {
+        hypothesis.table < cells.len() && hypothesis.pair.iter().all(|agent| *agent < labels.len())
+    };
+    hypothesis.iter().all(is_usable).then_some(())?;
     let agent = |(index, (label, spec)): (usize, (&String, String))| PlannedAgent {
         label: label.clone(),
         spec,
@@ -84,6 +89,7 @@ fn planned(lock: &Value) -> Option<Plan> {
         analysis: field(lock, "analysis")?,
         seat_effects: field(lock, "seat_effects")?,
         anchor: field(lock, "anchor")?,
+        hypothesis,
         agents: labels.iter().zip_eq(specs).enumerate().map(agent).collect(),
     })
 }
@@ -135,8 +141,10 @@ impl Plan {
             "seers": numbers(|agent| agent.sees_all),
             "reproducible": numbers(|agent| agent.reproducible),
             "tables": self.cells.iter().map(table).collect::<Vec<_>>(),
+            // Omitted if the experiment has none.
+            "hypothesis": self.hypothesis,
         });
-        format!("{}\n", omit_nulls(fields, &["agent_seed", "secret", "specs"]))
+        format!("{}\n", omit_nulls(fields, &["agent_seed", "hypothesis", "secret", "specs"]))
     }
 
     /// The run id: BLAKE3 of the lock.

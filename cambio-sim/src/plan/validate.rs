@@ -1,6 +1,6 @@
 //! Validates an experiment and expands it to a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster, RosterEntry};
@@ -9,8 +9,10 @@ use cambio_core::rng::Seed;
 use cambio_core::text::excerpt;
 
 use super::baseline::{self, Baseline};
-use super::blocks::{Cell, MOST_MATCHES, Plan, PlannedAgent, matches_in};
-use super::experiment::{Experiment, FaultPolicy, Lineups, LuckChoice, Payoff, PlanError, Rotations, read_rules};
+use super::blocks::{Cell, Hypothesis, MOST_MATCHES, Plan, PlannedAgent, matches_in};
+use super::experiment::{
+    Experiment, FaultPolicy, HypothesisSpec, Lineups, LuckChoice, Payoff, PlanError, Rotations, read_rules,
+};
 use super::lineups::Names;
 use super::playable::PlayablePlan;
 use super::seeds::Secret;
@@ -49,9 +51,11 @@ impl Experiment {
             let found = format!("a list of {}", self.agents.len());
             return Err(PlanError::value("agents", found, format!("a list of at most {MOST_AGENTS}")));
         }
-        if self.name.len() > MOST_NAME || self.name.contains(char::is_control) {
-            let found = format!("\"{}\"", excerpt(&self.name));
-            return Err(PlanError::value("name", found, format!("one line of at most {MOST_NAME} bytes")));
+        // A name is printed raw in files and pages, so it must not have characters that an excerpt escapes.
+        let shown = excerpt(&self.name).up_to(MOST_NAME).to_string();
+        if self.name.len() > MOST_NAME || shown != self.name {
+            let allowed = format!("one line of at most {MOST_NAME} bytes without control characters");
+            return Err(PlanError::value("name", format!("\"{}\"", excerpt(&self.name)), allowed));
         }
         Ok(())
     }
@@ -147,7 +151,9 @@ impl Experiment {
             let found = format!("{}, which makes {all} matches", self.deals);
             return Err(PlanError::value("deals", found, "small enough for at most 2^40 matches"));
         }
+        let hypothesis = self.hypothesis.as_ref().map(|asked| self.hypothesis(asked, &names, &cells)).transpose()?;
         let plan = Plan {
+            hypothesis,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             name: self.name.clone(),
             seed,
@@ -169,13 +175,53 @@ impl Experiment {
         Ok(PlayablePlan::new(plan, agents, secret, self.to_toml()))
     }
 
+    /// The hypothesis about agents and a table of the experiment.
+    fn hypothesis(&self, asked: &HypothesisSpec, names: &Names<'_>, cells: &[Cell]) -> Result<Hypothesis, PlanError> {
+        let &HypothesisSpec { margin, alpha, .. } = asked;
+        let shown: Vec<String> = cells.iter().map(Cell::to_string).collect();
+        let table = match &asked.table {
+            Some(name) => shown.iter().position(|table| table == name),
+            None => (cells.len() == 1).then_some(0),
+        };
+        let table = table.ok_or_else(|| {
+            let found = asked.table.as_ref().map_or("nothing".to_owned(), |name| format!("`{name}`"));
+            PlanError::value("hypothesis.table", found, format!("one of {}", shown.join("; ")))
+        })?;
+        let [one, other] = [&asked.pair[0], &asked.pair[1]].map(|agent| names.index(agent, "hypothesis.pair"));
+        let pair = [one?, other?];
+        if pair[0] == pair[1] || pair.iter().any(|&agent| cells[table].lineups_of(agent).next().is_none()) {
+            let found = format!("`{}`, `{}`", asked.pair[0], asked.pair[1]);
+            return Err(PlanError::value(
+                "hypothesis.pair",
+                found,
+                format!("two agents that play at {}", shown[table]),
+            ));
+        }
+        if !(margin >= 0.0 && margin.is_finite()) {
+            return Err(PlanError::value("hypothesis.margin", margin.to_string(), "a number, 0 or more"));
+        }
+        if !(alpha > 0.0 && alpha < 0.5) {
+            return Err(PlanError::value("hypothesis.alpha", alpha.to_string(), "a number above 0 and below 0.5"));
+        }
+        let deals = asked.deals.unwrap_or(self.deals);
+        if !(1..=self.deals).contains(&deals) {
+            let allowed = format!("a whole number from 1 to the number of deals of the experiment, {}", self.deals);
+            return Err(PlanError::value("hypothesis.deals", deals.to_string(), allowed));
+        }
+        Ok(Hypothesis { pair, table, margin, alpha, deals })
+    }
+
     /// The agents, which are distinct, have distinct names, and may take part in the experiment.
     fn specs(&self, roster: &Roster) -> Result<Vec<AgentSpec>, PlanError> {
         let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
-        let mut others = BTreeSet::new();
-        if let Some(next) = agents.iter().position(|agent| !others.insert(agent.full())) {
+        let mut others = BTreeMap::new();
+        if let Some((next, first)) =
+            agents.iter().find_map(|agent| others.insert(agent.full(), agent).map(|first| (agent, first)))
+        {
+            let (one, other) = (first.to_string(), next.to_string());
+            let found = if one == other { format!("`{one}` twice") } else { format!("`{one}` and `{other}`") };
             let allowed = "a list without duplicates (specs with the same values are the same agent)";
-            return Err(PlanError::value("agents", format!("`{}` twice", agents[next].label()), allowed));
+            return Err(PlanError::value("agents", found, allowed));
         }
         let mut names: BTreeSet<&str> = roster.entries().iter().map(RosterEntry::name).collect();
         if let Some(name) = agents.iter().filter_map(AgentSpec::name).find(|name| !names.insert(name)) {

@@ -177,18 +177,7 @@ impl Findings {
 pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>, replay: ReplayScope) -> Findings {
     let plan = plan.into();
     let mut findings = Findings::default();
-    let mut loose = Vec::new();
-    if stored.is_torn {
-        loose.push(format!("{}/ledger.jsonl ends in the middle of a line", stored.path.display()));
-    }
-    for (path, bytes) in stored.covered() {
-        // Reading reports missing files.
-        if let Ok(found) = std::fs::metadata(&path)
-            && found.len() > bytes
-        {
-            loose.push(format!("{} has {} bytes, but the ledger covers {bytes}", path.display(), found.len()));
-        }
-    }
+    let loose = stored.uncovered();
     if stored.claims_complete {
         findings.wrong = loose;
         if !stored.is_complete() {

@@ -138,6 +138,11 @@ impl RunFolder {
         if !stored.is_complete() {
             plan.check_agents()?;
         }
+        // Only an interruption leaves rows that the ledger does not cover.
+        if let Some(rest) = stored.uncovered().into_iter().next().filter(|_| stored.claims_complete) {
+            let what = format!("{rest}, and the run is complete");
+            return Err(RunError::Damaged(format!("{} is damaged: {what}", path.display())));
+        }
         held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
         let open = |path: &Path, bytes: u64| {
             let file = append_regular(path).map_err(RunError::unwritable(path))?;

@@ -199,6 +199,12 @@ impl Origin {
     }
 }
 
+/// Whether a manifest has the hash at its end.
+pub(super) fn is_unchanged(text: &str) -> bool {
+    let hash = |body: &str| format!("  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()));
+    text.rsplit_once(",\n").is_some_and(|(body, end)| end == hash(body))
+}
+
 /// Checks that a manifest has exactly the bytes that this program writes for this plan. Returns a message if not.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
     if let Some(published) = manifest["secret"].as_str() {

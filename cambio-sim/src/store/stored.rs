@@ -98,10 +98,13 @@ impl StoredRun {
             return Err(RunError::other_format(&file, &manifest["format"], manifest::FORMAT));
         }
         if manifest["run_id"] != plan.run_id().as_str() {
-            return Err(RunError::damaged(
-                &file,
-                format!("its run id is {}, but the run id of the lock is {}", manifest["run_id"], plan.run_id()),
-            ));
+            let (listed, own) = (&manifest["run_id"], plan.run_id());
+            return Err(if manifest::is_unchanged(&manifest_text) {
+                let what = format!("it has been modified: its run id is {own}, but the manifest has {listed}");
+                RunError::damaged(&path.join("spec.lock.json"), what)
+            } else {
+                RunError::damaged(&file, format!("its run id is {listed}, but the run id of the lock is {own}"))
+            });
         }
         manifest::check(&manifest_text, &manifest, &plan).map_err(|what| RunError::damaged(&file, what))?;
         let spec = read("spec.toml")?;
@@ -244,6 +247,16 @@ impl StoredRun {
             let files: Vec<_> = (0..entry.segments.len()).map(|place| read(entry, place)).collect();
             Ok((entry, files.into_iter().collect::<Result<_, _>>()?))
         }))
+    }
+
+    /// Messages about bytes that the ledger does not cover. Missing files are reported when they are read.
+    pub(crate) fn uncovered(&self) -> Vec<String> {
+        let torn = self.is_torn.then(|| format!("{}/ledger.jsonl ends in the middle of a line", self.path.display()));
+        let rest = self.covered().into_iter().filter_map(|(path, bytes)| {
+            let found = std::fs::metadata(&path).ok()?.len();
+            (found > bytes).then(|| format!("{} has {found} bytes, but the ledger covers {bytes}", path.display()))
+        });
+        torn.into_iter().chain(rest).collect()
     }
 
     /// The number of bytes of each file that the ledger covers, including the header.

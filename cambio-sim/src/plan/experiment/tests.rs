@@ -41,6 +41,20 @@ fn with_agents(agents: &str, more: &str) -> Result<crate::PlayablePlan, String> 
 }
 
 #[test]
+fn errors_name_the_field_and_its_values() {
+    for (more, sentence) in [
+        ("luck = true", "line 6: field `luck` must be one of `auto`, `on`, `off`, found true"),
+        ("payoff = 1", "line 6: field `payoff` must be one of `rank_points`, `win`, `points`, `margin`, found 1"),
+        ("luck = 'of'", "line 6: field `luck` must be one of `auto`, `on`, `off`, found 'of'"),
+    ] {
+        assert_eq!(with_agents("['greedy', 'random']", more).map(|plan| plan.lock()).unwrap_err(), sentence);
+    }
+    let text = "seed = 1\ndeals = -1\nrules = 'classic'\nseats = 2\nagents = ['greedy']";
+    let error = read_toml::<Experiment>(text).unwrap_err();
+    assert_eq!(error, "line 2: field `deals` must be a whole number of at least 1, found -1");
+}
+
+#[test]
 fn results_show_the_names_of_agents() {
     let agents = r#"["greedy", { spec = 'external("bot --fast")', name = "mine-2" }, "old = greedy(call_at=7)"]"#;
     let more = "anchor = 'mine-2'\nlineups = [['old', 'mine-2'], ['greedy', 'greedy(call_at=7)']]";
@@ -66,8 +80,11 @@ fn names_of_agents_are_unique_and_short() {
         (r#"[{ spec = 'greedy', name = "a\u001b[2J" }]"#, r"found `a\u{1b}[2J`"),
         ("[{ spec = 'greedy', name = 'a\u{202e}b' }]", "found `a"),
         ("[{ spec = 'b = greedy', name = 'a' }]", "found `a = b`"),
-        ("[{ spec = 'greedy' }]", "must be a list of specs and of tables { spec, name }, found"),
-        ("[{ spec = 'greedy', name = 'a', seat = 1 }]", "must be a list of specs and of tables { spec, name }, found"),
+        ("[{ spec = 'greedy' }]", "field `name` of an agent is missing; an agent is a spec, or a table with a spec"),
+        ("[{ spec = 'greedy', name = 7 }]", "field `name` of an agent must be a text in quotes, found 7"),
+        ("[{ spec = 'greedy', nme = 'a' }]", "unknown field `nme` of an agent; did you mean `name`?"),
+        ("{ mine = 'greedy' }", "must be a list of specs and of tables { spec, name }, found"),
+        ("['greedy', 'mine = greedy']", "found `greedy` and `mine = greedy`"),
         ("[7]", "must be a list of specs and of tables { spec, name }, found"),
     ] {
         let found = with_agents(agents, "").map(|plan| plan.lock()).unwrap_err();

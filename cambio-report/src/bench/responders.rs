@@ -1,49 +1,46 @@
 //! Responders: networks that learn to beat the agent of a benchmark.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, ExecutorError, FileError, thread_cpu_time, write_whole};
+use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, thread_cpu_time, write_whole};
 use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, starting_network};
 use cambio_sim::{PlanError, Worker, read_rules};
 
 use super::result::{RESPONDERS, ROBUST, refusal_file, trained};
-use super::suite::{RobustPart, Suite};
-use super::{Bench, worse};
-use crate::exit::{CliResult, Exit};
-use crate::say::{plain, stdout};
+use super::suite::RobustPart;
+use super::{Bench, BenchCheck, BenchError, CheckOutcome, Note, plain};
 
 /// The share of the training time in which the number of matches is measured.
 const PILOT: f64 = 0.05;
 
 /// Trains the missing responders, each on one core. Returns whether it was not interrupted. If the agent cannot take part in
 /// training, the reason is written to a file.
-pub(super) fn train(bench: &Bench<'_>) -> Result<bool, Box<dyn std::error::Error>> {
-    let folder = bench.out.join(ROBUST);
+pub(super) fn train(bench: &Bench<'_>, executor: &Executor, note: Note<'_>) -> Result<bool, BenchError> {
+    let folder = bench.folder.join(ROBUST);
     std::fs::create_dir_all(&folder).map_err(FileError::unwritable(&folder))?;
     let part = &bench.suite.robust;
     let rules = read_rules(&part.rules, Path::new("."))?;
-    let responder = Responder { part, rules: &rules, agent: bench.agent, roster: bench.roster };
+    let responder = Responder { part, rules: &rules, agent: &bench.agent, roster: bench.roster };
     if let Err(error) = responder.learner("shipped") {
-        write_whole(&refusal_file(bench.out), plain(&error.to_string()).as_bytes())?;
-        bench.note(&format!("no responder can be trained: {error}"));
+        write_whole(&refusal_file(&bench.folder), plain(&error.to_string()).as_bytes())?;
+        note(&format!("no responder can be trained: {error}"));
         return Ok(true);
     }
-    let seconds = if bench.args.quick { part.seconds / 100.0 } else { part.seconds };
-    let cancel = bench.executor.cancel_token();
+    let seconds = if bench.request.quick { part.seconds / 100.0 } else { part.seconds };
+    let cancel = executor.cancel_token();
     let work = |number: u64, _: &Worker<'_>| {
         let name = RESPONDERS[number as usize];
-        let trained = responder.train(&folder.join(name), name, seconds, &cancel, &|line| bench.note(line));
+        let trained = responder.train(&folder.join(name), name, seconds, &cancel, note);
         match trained {
             Err(LearnError::Interrupted) => None,
             trained => Some(trained),
         }
     };
     let all = 0..RESPONDERS.len() as u64;
-    match bench.executor.run_watched(all, &mut (), work, |(), _, trained| trained, |(), _| Ok(())) {
+    match executor.run_watched(all, &mut (), work, |(), _, trained| trained, |(), _| Ok(())) {
         Ok(()) => Ok(true),
         Err(ExecutorError::Cancelled) => Ok(false),
         Err(ExecutorError::Failed(error)) => Err(error.into()),
@@ -106,7 +103,7 @@ impl Responder<'_> {
         from: &str,
         seconds: f64,
         cancel: &CancelToken,
-        note: &dyn Fn(&str),
+        note: Note<'_>,
     ) -> Result<(), LearnError> {
         if StoredResponder::read(path).is_ok() {
             return Ok(());
@@ -127,41 +124,36 @@ impl Responder<'_> {
 }
 
 /// Why no responder to the agent can be trained; `None` if one can.
-pub(super) fn refusal(suite: &Suite, agent: &AgentSpec, roster: &Roster) -> Result<Option<String>, PlanError> {
-    let rules = read_rules(&suite.robust.rules, Path::new("."))?;
-    let responder = Responder { part: &suite.robust, rules: &rules, agent, roster };
+pub(super) fn refusal(bench: &Bench<'_>) -> Result<Option<String>, PlanError> {
+    let rules = read_rules(&bench.suite.robust.rules, Path::new("."))?;
+    let responder = Responder { part: &bench.suite.robust, rules: &rules, agent: &bench.agent, roster: bench.roster };
     Ok(responder.learner("shipped").err().map(|error| plain(&error.to_string())))
 }
 
 /// Checks the recipe and the networks of each responder, and repeats their evaluations.
-pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec, roster: &Roster) -> CliResult {
-    let (mut out, mut exit) = (stdout(), Exit::Done);
-    let rules = read_rules(&suite.robust.rules, Path::new("."))?;
-    let responder = Responder { part: &suite.robust, rules: &rules, agent, roster };
-    if refusal_file(folder).exists() {
-        if responder.learner("shipped").is_ok() {
-            writeln!(out, "responders: wrong: {} exists, but they can be trained", refusal_file(folder).display())?;
-            return Ok(Exit::Wrong);
-        }
-        writeln!(out, "responders: cannot be trained")?;
-        return Ok(exit);
-    }
-    for name in RESPONDERS {
-        let Some(path) = trained(folder, name) else {
-            writeln!(out, "responder from {name}: missing")?;
-            exit = worse(exit, Exit::Interrupted);
-            continue;
+pub(super) fn verify(bench: &Bench<'_>) -> Result<Vec<BenchCheck>, BenchError> {
+    let rules = read_rules(&bench.suite.robust.rules, Path::new("."))?;
+    let responder = Responder { part: &bench.suite.robust, rules: &rules, agent: &bench.agent, roster: bench.roster };
+    let refused = refusal_file(&bench.folder);
+    if refused.exists() {
+        let (text, outcome) = if responder.learner("shipped").is_ok() {
+            let what = format!("wrong: {} exists, but they can be trained", refused.display());
+            (what, CheckOutcome::Wrong)
+        } else {
+            ("cannot be trained".to_owned(), CheckOutcome::Verified)
         };
-        if let Err(error) = responder.check(&path, name) {
-            writeln!(out, "responder from {name}: wrong: {error}")?;
-            exit = Exit::Wrong;
-            continue;
-        }
-        writeln!(
-            out,
-            "responder from {name}: verified, except its training and curve.csv, which this command repeats:"
-        )?;
-        writeln!(out, "    cambio learn {}/recipe.toml --out OTHER", path.display())?;
+        return Ok(vec![BenchCheck { text: format!("responders: {text}"), outcome }]);
     }
-    Ok(exit)
+    let check = |name: &str| {
+        let (text, outcome) = match trained(&bench.folder, name).map(|path| (responder.check(&path, name), path)) {
+            None => ("missing".to_owned(), CheckOutcome::Missing),
+            Some((Err(error), _)) => (format!("wrong: {error}"), CheckOutcome::Wrong),
+            Some((Ok(()), path)) => {
+                let what = "verified, except its training and curve.csv, which this command repeats:";
+                (format!("{what}\n    cambio learn {}/recipe.toml --out OTHER", path.display()), CheckOutcome::Verified)
+            }
+        };
+        BenchCheck { text: format!("responder from {name}: {text}"), outcome }
+    };
+    Ok(RESPONDERS.into_iter().map(check).collect())
 }

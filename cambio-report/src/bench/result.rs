@@ -11,6 +11,7 @@ use cambio_stats::{Interval, Moments, Support};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::BenchError;
 use super::suite::{BenchTable, Suite};
 
 /// The files and folders of a benchmark, besides the folder of each run.
@@ -40,16 +41,16 @@ pub(super) fn trained(folder: &Path, name: &str) -> Option<PathBuf> {
 
 /// What a benchmark measures: the content of `bench.json`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct BenchRequest {
-    pub(super) benchmark: String,
-    pub(super) agent: String,
-    pub(super) class: String,
+pub(crate) struct BenchRequest {
+    pub(crate) benchmark: String,
+    pub(crate) agent: String,
+    pub(crate) class: String,
     /// Whether the benchmark plays a small part of the deals, to try it out.
-    pub(super) quick: bool,
+    pub(crate) quick: bool,
 }
 
 impl BenchRequest {
-    pub(super) fn read(folder: &Path) -> Result<BenchRequest, Box<dyn std::error::Error>> {
+    pub(super) fn read(folder: &Path) -> Result<BenchRequest, BenchError> {
         let file = folder.join(REQUEST);
         if folder.exists() && !file.exists() {
             return Err(format!("{} is not the folder of a benchmark: it has no {REQUEST}", folder.display()).into());
@@ -62,7 +63,7 @@ impl BenchRequest {
         Ok(serde_json::from_value(request).map_err(|error| RunError::damaged(&file, error.to_string()))?)
     }
 
-    pub(super) fn tables(&self, suite: &Suite, roster: &Roster) -> Result<Vec<BenchTable>, Box<dyn std::error::Error>> {
+    pub(super) fn tables(&self, suite: &Suite, roster: &Roster) -> Result<Vec<BenchTable>, BenchError> {
         Ok(suite.tables(suite.class(&self.class)?, if self.quick { 100 } else { 1 }, roster)?)
     }
 }
@@ -70,15 +71,15 @@ impl BenchRequest {
 /// A mean win share with its 95 % interval.
 #[expect(clippy::struct_field_names, reason = "the field names are keys of the JSON object")]
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub(super) struct WinShare {
-    pub(super) win_share: f64,
-    pub(super) low: Option<f64>,
-    pub(super) high: Option<f64>,
+pub(crate) struct WinShare {
+    pub(crate) win_share: f64,
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
 }
 
 /// The result at one table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub(super) struct TableResult {
+pub(crate) struct TableResult {
     #[serde(flatten)]
     pub(super) mean: WinShare,
     pub(super) matches: u64,
@@ -90,7 +91,7 @@ pub(super) struct TableResult {
 /// The exact exploitability in one mini game: the content of a file in `exact`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ExactResult {
+pub(crate) struct ExactResult {
     pub(super) game: String,
     /// `None` if the agent cannot play the game.
     pub(super) exploitability: Option<f64>,
@@ -99,7 +100,7 @@ pub(super) struct ExactResult {
 
 /// The best responder. The deals that chose it are not the deals of its result.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub(super) struct RobustResult {
+pub(crate) struct RobustResult {
     pub(super) responder: String,
     pub(super) matches: u64,
     pub(super) responder_wins: f64,
@@ -110,40 +111,40 @@ pub(super) struct RobustResult {
 }
 
 impl RobustResult {
-    pub(super) fn wins(&self) -> WinShare {
+    pub(crate) fn wins(&self) -> WinShare {
         WinShare { win_share: self.responder_wins, low: self.low, high: self.high }
     }
 }
 
 /// The time of the agent's decisions in the duel. It depends on the machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub(super) struct DecisionTime {
-    pub(super) ms: f64,
+pub(crate) struct DecisionTime {
+    pub(crate) ms: f64,
     /// The time divided by the time of the slower search of the class in the same run.
-    pub(super) of_class: f64,
+    pub(crate) of_class: f64,
 }
 
 /// The result of a benchmark: the content of `result.json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub(super) struct BenchResult {
+pub struct BenchResult {
     #[serde(flatten)]
-    pub(super) request: BenchRequest,
+    pub(crate) request: BenchRequest,
     /// Whether every part is complete.
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
     /// By part, then by table.
-    pub(super) parts: BTreeMap<String, BTreeMap<String, TableResult>>,
-    pub(super) exact: BTreeMap<String, Option<f64>>,
+    pub(crate) parts: BTreeMap<String, BTreeMap<String, TableResult>>,
+    pub(crate) exact: BTreeMap<String, Option<f64>>,
     /// Why a mini game has no exploitability.
-    pub(super) exact_errors: BTreeMap<String, String>,
-    pub(super) robust: Option<RobustResult>,
+    pub(crate) exact_errors: BTreeMap<String, String>,
+    pub(crate) robust: Option<RobustResult>,
     /// Why no responder was trained.
-    pub(super) robust_error: Option<String>,
-    pub(super) time: Option<DecisionTime>,
+    pub(crate) robust_error: Option<String>,
+    pub(crate) time: Option<DecisionTime>,
 }
 
 impl BenchResult {
     /// Computes the result from the files of the complete parts.
-    pub(super) fn of(folder: &Path, roster: &Roster) -> Result<BenchResult, Box<dyn std::error::Error>> {
+    pub(super) fn of(folder: &Path, roster: &Roster) -> Result<BenchResult, BenchError> {
         let (request, suite) = (BenchRequest::read(folder)?, Suite::own());
         let (tables, class) = (request.tables(&suite, roster)?, suite.class(&request.class)?);
         let mut result = BenchResult {
@@ -201,7 +202,8 @@ impl BenchResult {
     }
 
     /// The content of `result.json`.
-    pub(super) fn line(&self) -> String {
+    #[expect(clippy::missing_panics_doc, reason = "a result can be written as JSON")]
+    pub fn line(&self) -> String {
         serde_json::to_string(self).expect("a result can be written as JSON") + "\n"
     }
 
@@ -215,7 +217,7 @@ impl BenchResult {
         Err(RunError::damaged(&file, what))
     }
 
-    fn add_robust(&mut self, folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    fn add_robust(&mut self, folder: &Path) -> Result<(), BenchError> {
         let refused = refusal_file(folder);
         if refused.exists() {
             self.robust_error = Some(read_text(&refused).map_err(RunError::unreadable(&refused))?);
@@ -243,7 +245,7 @@ impl BenchResult {
 
     /// The mean over the tables of a part. Its interval is the mean of theirs, which is wide enough however the tables are
     /// correlated. `None` if the part is not complete.
-    pub(super) fn part(&self, part: &str) -> Option<WinShare> {
+    pub(crate) fn part(&self, part: &str) -> Option<WinShare> {
         let tables: Vec<&WinShare> = self.parts.get(part)?.values().map(|table| &table.mean).collect();
         let mean = |of: &dyn Fn(&WinShare) -> Option<f64>| {
             let values = tables.iter().map(|table| of(table)).collect::<Option<Vec<f64>>>()?;
@@ -254,7 +256,7 @@ impl BenchResult {
     }
 
     /// The share of a part's matches that the agent forfeited.
-    pub(super) fn forfeited(&self, part: &str) -> f64 {
+    pub(crate) fn forfeited(&self, part: &str) -> f64 {
         let tables = self.parts.get(part).into_iter().flat_map(BTreeMap::values);
         let (forfeits, matches) =
             tables.fold((0, 0), |(forfeits, matches), table| (forfeits + table.forfeits, matches + table.matches));
@@ -262,7 +264,7 @@ impl BenchResult {
     }
 
     /// The mean exploitability in the games that the agent can play, and their number.
-    pub(super) fn exploitability(&self) -> Option<(f64, usize)> {
+    pub(crate) fn exploitability(&self) -> Option<(f64, usize)> {
         let known: Vec<f64> = self.exact.values().flatten().copied().collect();
         (!known.is_empty()).then(|| (known.iter().sum::<f64>() / known.len() as f64, known.len()))
     }

@@ -9,7 +9,7 @@ use cambio_exec::{FileError, create_folder, write_whole};
 use cambio_sim::{Experiment, FaultPolicy, Lineups, LuckChoice, Payoff, PlayablePlan, read_seed};
 use serde::Deserialize;
 
-use crate::setting::from_here;
+use super::BenchError;
 
 /// A file of the suite, included in the program.
 macro_rules! suite_files {
@@ -21,7 +21,7 @@ macro_rules! suite_files {
 const SUITE: &str = include_str!("../../benchmark/1/suite.toml");
 
 /// The parts that are runs, in the order of the leaderboard.
-pub(super) const RUN_PARTS: [&str; 4] = ["duel", "table", "match", "transfer"];
+pub(crate) const RUN_PARTS: [&str; 4] = ["duel", "table", "match", "transfer"];
 
 /// The rule files of the suite, by name.
 const RULE_FILES: [(&str, &str); 12] = suite_files![
@@ -187,10 +187,13 @@ impl Suite {
         tables: &[BenchTable],
         agent: &str,
         roster: &Roster,
-    ) -> Result<Vec<PlayablePlan>, Box<dyn std::error::Error>> {
+    ) -> Result<Vec<PlayablePlan>, BenchError> {
         let base = tempfile::tempdir()?;
         write_rules(base.path())?;
-        tables.iter().map(|table| Ok(from_here(self.experiment(table, agent))?.plan(roster, base.path())?)).collect()
+        tables
+            .iter()
+            .map(|table| Ok(self.experiment(table, agent).in_current_folder()?.plan(roster, base.path())?))
+            .collect()
     }
 
     /// Fails if this program has other networks than the suite.
