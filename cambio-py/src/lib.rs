@@ -2,6 +2,23 @@
 //!
 //! Each file wraps one part of the library and contains no rule of the game. `python/cambio_game` re-exports everything.
 
+/// Declares properties of a class for Python, each with its type and its value. `name(py)` binds the interpreter's token.
+macro_rules! properties {
+    ($class:ident, $this:ident; $($(#[$doc:meta])* $vis:vis $name:ident$(($py:ident))?: $type:ty = $value:expr;)*) => {
+        #[pymethods]
+        impl $class {
+            $(
+                $(#[$doc])*
+                #[getter]
+                $vis fn $name<'py>(&self$(, $py: Python<'py>)?) -> $type {
+                    let $this = self;
+                    $value
+                }
+            )*
+        }
+    };
+}
+
 mod action;
 mod agent;
 mod args;

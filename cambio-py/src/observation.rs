@@ -142,135 +142,67 @@ impl PyObservation {
     }
 }
 
-#[pymethods]
-impl PyObservation {
+properties! { PyObservation, this;
     /// The rules.
-    #[getter]
-    fn rules(&self) -> PyRules {
-        PyRules(*self.rules_of())
-    }
-
+    rules: PyRules = PyRules(*this.rules_of());
     /// The number of seats.
-    #[getter]
-    fn seats(&self) -> usize {
-        self.seats_of()
-    }
-
+    seats: usize = this.seats_of();
     /// The seat that observes, from 0.
-    #[getter]
-    fn seat(&self) -> usize {
-        self.view.seat().index()
-    }
-
+    seat: usize = this.view.seat().index();
     /// Whether this seat has to decide now.
-    #[getter]
-    fn is_asked(&self) -> bool {
-        self.view.table().asked() == Some(self.view.seat())
-    }
-
+    is_asked: bool = this.view.table().asked() == Some(this.view.seat());
     /// The phase: peek, start, drawn, taken, window, gift, chain, power, show, close or over. The page on the protocol explains
     /// the phases; its phase `held` is drawn or taken.
-    #[getter]
-    fn phase(&self) -> &'static str {
-        phase_word(self.view.table().phase())
-    }
-
+    phase: &'static str = phase_word(this.view.table().phase());
     /// The seat whose turn it is.
-    #[getter]
-    fn turn(&self) -> usize {
-        self.view.table().turn().index()
-    }
-
+    turn: usize = this.view.table().turn().index();
     /// The number of turns of the round that have begun.
-    #[getter]
-    fn turns(&self) -> usize {
-        self.view.table().turns()
-    }
-
+    turns: usize = this.view.table().turns();
     /// The number of rounds of the match that have ended.
-    #[getter]
-    fn round(&self) -> usize {
-        self.rounds
-    }
-
+    round: usize = this.rounds;
     /// Each seat's total at the start of the round, seat 0 first.
-    #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        floats(py, &self.totals)
-    }
-
+    totals(py): PyResult<Bound<'py, PyTuple>> = floats(py, &this.totals);
     /// The spots whose cards the seat has seen, each with the card's label.
-    #[getter]
-    fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        faces(py, self.rules_of(), self.view.known_cards(self.view.known()))
-    }
-
+    known(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.view.known_cards(this.view.known()));
     /// The spots with a card, starting with the observing seat's spots.
-    #[getter]
-    fn occupied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.spots(py, self.view.table().occupied())
-    }
+    occupied(py): PyResult<Bound<'py, PyTuple>> = this.spots(py, this.view.table().occupied());
+    /// The label of the held card, if this seat knows it.
+    held: Option<&'static str> = this.label(this.view.held());
+    /// The label of the top card of the pile.
+    top: Option<&'static str> = this.label(this.view.table().top());
+    /// The label of the card that opened the window.
+    opener: Option<&'static str> = this.label(this.view.table().opener());
+    /// The labels of the cards on the pile, each with its number of copies there.
+    pile(py): PyResult<Bound<'py, PyDict>> = {
+        let rules = this.rules_of();
+        let kinds = (0..rules.kinds().len()).filter_map(Card::new);
+        counts(py, rules, kinds.flat_map(|card| std::iter::repeat_n(card, this.view.table().on_pile(card))))
+    };
+    /// The number of cards in the stock.
+    stock: usize = this.view.table().stock_len();
+    /// The seats that have called, in the order of their calls.
+    callers(py): PyResult<Bound<'py, PyTuple>> =
+        PyTuple::new(py, this.view.table().callers_in_order().map(Seat::index).collect::<Vec<_>>());
+    /// The seats that are safe, in order.
+    safe(py): PyResult<Bound<'py, PyTuple>> =
+        PyTuple::new(py, this.view.table().safe().iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>());
+    /// The events that the seat has perceived since the deal of the round, oldest first.
+    sightings(py): PyResult<Bound<'py, PyTuple>> = {
+        let rules = this.rules_of();
+        PyTuple::new(py, this.sightings.iter().map(|&sighting| PyEvent::new(rules, sighting)))
+    };
+    /// The seat's decisions in the round, oldest first.
+    decided(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, this.decided.iter().map(|&action| PyAction(action)));
+    /// The key of the information set in strategy files, as in `SmallGame.keys`: 32 hexadecimal digits. In keys, seat 0 is the seat
+    /// with the first turn. `None` at tables with more than two seats or more than 24 cards, because strategies of such games are too large.
+    strategy_key: Option<String> = this.key.map(|key| key.to_string());
+}
 
+#[pymethods]
+impl PyObservation {
     /// The spots that the seat may snap and knows to match, in the order of `occupied`; empty outside of snap windows and chains.
     fn known_matches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.spots(py, self.view.known_matches())
-    }
-
-    /// The label of the held card, if this seat knows it.
-    #[getter]
-    fn held(&self) -> Option<&'static str> {
-        self.label(self.view.held())
-    }
-
-    /// The label of the top card of the pile.
-    #[getter]
-    fn top(&self) -> Option<&'static str> {
-        self.label(self.view.table().top())
-    }
-
-    /// The label of the card that opened the window.
-    #[getter]
-    fn opener(&self) -> Option<&'static str> {
-        self.label(self.view.table().opener())
-    }
-
-    /// The labels of the cards on the pile, each with its number of copies there.
-    #[getter]
-    fn pile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let rules = self.rules_of();
-        let kinds = (0..rules.kinds().len()).filter_map(Card::new);
-        counts(py, rules, kinds.flat_map(|card| std::iter::repeat_n(card, self.view.table().on_pile(card))))
-    }
-
-    /// The number of cards in the stock.
-    #[getter]
-    fn stock(&self) -> usize {
-        self.view.table().stock_len()
-    }
-
-    /// The seats that have called, in the order of their calls.
-    #[getter]
-    fn callers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.view.table().callers_in_order().map(Seat::index).collect::<Vec<_>>())
-    }
-
-    /// The seats that are safe, in order.
-    #[getter]
-    fn safe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.view.table().safe().iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>())
-    }
-
-    /// The events that the seat has perceived since the deal of the round, oldest first.
-    #[getter]
-    fn sightings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let rules = self.rules_of();
-        PyTuple::new(py, self.sightings.iter().map(|&sighting| PyEvent::new(rules, sighting)))
-    }
-
-    /// The seat's decisions in the round, oldest first.
-    #[getter]
-    fn decided<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.decided.iter().map(|&action| PyAction(action)))
     }
 
     /// The label of the card in a spot such as "a3"; `None` if the seat has not seen it.
@@ -321,13 +253,6 @@ impl PyObservation {
             let _ = write!(text, "{:x} ", action.code());
         }
         text
-    }
-
-    /// The key of the information set in strategy files, as in `SmallGame.keys`: 32 hexadecimal digits. In keys, seat 0 is the seat
-    /// with the first turn. `None` at tables with more than two seats or more than 24 cards, because strategies of such games are too large.
-    #[getter]
-    fn strategy_key(&self) -> Option<String> {
-        self.key.map(|key| key.to_string())
     }
 
     /// The rules in short, the cards with their points, and the notation. A person or a language model can read them.
@@ -440,20 +365,15 @@ impl PartialEq for PyKnowledge {
     }
 }
 
+properties! { PyKnowledge, this;
+    /// The seat that has this knowledge, from 0.
+    seat: usize = this.knowledge.seat().index();
+    /// The spots whose cards the seat knows, each with the card's label.
+    known(py): PyResult<Bound<'py, PyDict>> = this.observation.known(py);
+}
+
 #[pymethods]
 impl PyKnowledge {
-    /// The seat that has this knowledge, from 0.
-    #[getter]
-    fn seat(&self) -> usize {
-        self.knowledge.seat().index()
-    }
-
-    /// The spots whose cards the seat knows, each with the card's label.
-    #[getter]
-    fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.observation.known(py)
-    }
-
     /// The cards that may be in a spot: each possible label with its number of copies.
     fn candidates<'py>(&self, py: Python<'py>, spot: &str) -> PyResult<Bound<'py, PyDict>> {
         counts(py, self.observation.rules_of(), self.knowledge.candidates(args::spot(spot)?))
@@ -532,33 +452,22 @@ impl PartialEq for PyWorld {
     }
 }
 
+properties! { PyWorld, this;
+    /// The spots with a card, each with the card's label.
+    faces(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.cards());
+    /// The labels of the cards in the stock, each with its number of copies. The order is not included.
+    stock(py): PyResult<Bound<'py, PyDict>> = counts(py, this.rules_of(), this.state.stock());
+    /// The label of the held card.
+    held: Option<&'static str> = this.state.held().map(|card| this.rules_of().label(card));
+    /// The points of each seat's layout, seat 0 first.
+    points(py): PyResult<Bound<'py, PyTuple>> = {
+        let seats = Seat::ALL.into_iter().take(this.state.table().seats());
+        PyTuple::new(py, seats.map(|seat| this.state.points(seat).unwrap_or(0)).collect::<Vec<_>>())
+    };
+}
+
 #[pymethods]
 impl PyWorld {
-    /// The spots with a card, each with the card's label.
-    #[getter]
-    fn faces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        faces(py, self.rules_of(), self.cards())
-    }
-
-    /// The labels of the cards in the stock, each with its number of copies. The order is not included.
-    #[getter]
-    fn stock<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        counts(py, self.rules_of(), self.state.stock())
-    }
-
-    /// The label of the held card.
-    #[getter]
-    fn held(&self) -> Option<&'static str> {
-        self.state.held().map(|card| self.rules_of().label(card))
-    }
-
-    /// The points of each seat's layout, seat 0 first.
-    #[getter]
-    fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let seats = Seat::ALL.into_iter().take(self.state.table().seats());
-        PyTuple::new(py, seats.map(|seat| self.state.points(seat).unwrap_or(0)).collect::<Vec<_>>())
-    }
-
     fn __repr__(&self) -> String {
         let cards: Vec<String> =
             self.cards().map(|(spot, card)| format!("{spot}:{}", self.rules_of().label(card))).collect();

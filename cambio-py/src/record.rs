@@ -50,6 +50,27 @@ impl Observer for DecisionSteps {
     }
 }
 
+properties! { PyRecord, this;
+    /// The rules.
+    rules: PyResult<PyRules> = {
+        let rules = this.record.fields.get("rules").unwrap_or(&Value::Null);
+        let spec = cambio_core::RulesSpec::from_json(rules).and_then(cambio_core::RulesSpec::validate);
+        spec.map(PyRules).map_err(error::rules)
+    };
+    /// The number of seats.
+    seats: PyResult<u64> = {
+        let seats = this.record.fields.get("seats").and_then(Value::as_u64);
+        seats.ok_or_else(|| error::RecordError::new_err("`seats` must be a whole number from 2 to 8, found none"))
+    };
+    /// The whole record as a dictionary, with the keys of its JSON.
+    fields(py): PyResult<Bound<'py, PyAny>> = {
+        let value: Value = serde_json::from_str(&this.record.to_json()).unwrap_or(Value::Null);
+        args::from_json(py, &value)
+    };
+    /// The fault with which an agent stopped the match; `None` if there was none.
+    fault: Option<&str> = this.record.fault();
+}
+
 #[pymethods]
 impl PyRecord {
     #[new]
@@ -68,34 +89,6 @@ impl PyRecord {
             Ok(PyRecord { record })
         };
         lines.map(read).collect()
-    }
-
-    /// The rules.
-    #[getter]
-    fn rules(&self) -> PyResult<PyRules> {
-        let rules = self.record.fields.get("rules").unwrap_or(&Value::Null);
-        let spec = cambio_core::RulesSpec::from_json(rules).and_then(cambio_core::RulesSpec::validate);
-        spec.map(PyRules).map_err(error::rules)
-    }
-
-    /// The number of seats.
-    #[getter]
-    fn seats(&self) -> PyResult<u64> {
-        let seats = self.record.fields.get("seats").and_then(Value::as_u64);
-        seats.ok_or_else(|| error::RecordError::new_err("`seats` must be a whole number from 2 to 8, found none"))
-    }
-
-    /// The whole record as a dictionary, with the keys of its JSON.
-    #[getter]
-    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let value: Value = serde_json::from_str(&self.record.to_json()).unwrap_or(Value::Null);
-        args::from_json(py, &value)
-    }
-
-    /// The fault with which an agent stopped the match; `None` if there was none.
-    #[getter]
-    fn fault(&self) -> Option<&str> {
-        self.record.fault()
     }
 
     /// The record as one line of JSON.

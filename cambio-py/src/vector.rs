@@ -203,6 +203,52 @@ impl PartialEq for PyVectorGame {
     }
 }
 
+properties! { PyVectorGame, this;
+    /// The rules.
+    rules: PyRules = PyRules(this.common.rules);
+    /// The number of seats.
+    seats: usize = this.common.seats;
+    /// The number of threads.
+    threads: usize = this.threads;
+    /// The layout of a row of `observations`.
+    layout: PyLayout = PyLayout::shared(&this.common.rules, this.common.seats, &this.common.tensors);
+    /// The size of the action space: indices are from 0 to `action_count - 1`.
+    action_count: usize = this.common.space.action_count();
+    /// The tensors of the seats to act: shape `(batch, layout.size)`, dtype `uint8`.
+    observations(py): Py<PyArray2<u8>> = this.arrays.observations.clone_ref(py);
+    /// The legal decisions of the seats to act: shape `(batch, action_count)`, dtype `bool`.
+    masks(py): Py<PyAny> = this.arrays.masks.clone_ref(py);
+    /// Each seat's reward since your last decision: shape `(batch, seats)`, dtype `float32`.
+    rewards(py): Py<PyArray2<f32>> = this.arrays.rewards.clone_ref(py);
+    /// The seats to act: shape `(batch,)`, dtype `int64`.
+    seat(py): Py<PyArray1<i64>> = this.arrays.seat.clone_ref(py);
+    /// Whether each match ended in the last step: shape `(batch,)`, dtype `bool`.
+    done(py): Py<PyAny> = this.arrays.done.clone_ref(py);
+    /// Each seat's tensor at the end of the match, valid where `done`: shape `(batch, seats, layout.size)`, dtype `uint8`.
+    /// `None` without `finals`.
+    final_observations(py): Option<Py<PyArray3<u8>>> = this.arrays.finals.as_ref().map(|finals| finals.clone_ref(py));
+    /// Each seat's current tensor: shape `(batch, seats, layout.size)`, dtype `uint8`. `None` without `all_seats`.
+    ///
+    /// Not for players: a player may only see the tensor of its own seat.
+    all_observations(py): Option<Py<PyArray3<u8>>> = this.arrays.all_observations.as_ref().map(|all| all.clone_ref(py));
+    /// The key of the information set of the seat to act: its upper and lower 64 bits, shape `(batch, 2)`, dtype `uint64`. `None`
+    /// without `keys`.
+    ///
+    /// Two rows are equal if and only if their seats have the same events and decisions in this round, where seats are counted from the
+    /// seat with the first turn. `"%016x%016x" % tuple(keys[i])` is the key as text, as in `SmallGame.keys`.
+    keys(py): Option<Py<PyArray2<u64>>> = this.arrays.keys.as_ref().map(|keys| keys.clone_ref(py));
+    /// The class of the true card in each spot, as in `layout.classes`: shape `(batch, seats, rules.slots)`, dtype `int8`; −1 for no card.
+    /// Seats are relative to the seat to act. `None` without `true_cards`.
+    ///
+    /// Not for players: it contains hidden cards.
+    true_cards(py): Option<Py<PyArray3<i8>>> = this.arrays.true_cards.as_ref().map(|cards| cards.clone_ref(py));
+    /// The deal number of each match: a new array of shape `(batch,)`, dtype `uint64`.
+    deals(py): PyResult<Bound<'py, PyArray1<u64>>> = {
+        let batch = this.batch()?;
+        Ok(PyArray1::from_iter(py, batch.slots.matches().into_iter().map(|playing| playing.key().deal)))
+    };
+}
+
 #[pymethods]
 impl PyVectorGame {
     #[new]
@@ -272,107 +318,6 @@ impl PyVectorGame {
     #[getter(batch)]
     fn size(&self) -> usize {
         self.common.batch
-    }
-
-    /// The rules.
-    #[getter]
-    fn rules(&self) -> PyRules {
-        PyRules(self.common.rules)
-    }
-
-    /// The number of seats.
-    #[getter]
-    fn seats(&self) -> usize {
-        self.common.seats
-    }
-
-    /// The number of threads.
-    #[getter]
-    fn threads(&self) -> usize {
-        self.threads
-    }
-
-    /// The layout of a row of `observations`.
-    #[getter]
-    fn layout(&self) -> PyLayout {
-        PyLayout::shared(&self.common.rules, self.common.seats, &self.common.tensors)
-    }
-
-    /// The size of the action space: indices are from 0 to `action_count - 1`.
-    #[getter]
-    fn action_count(&self) -> usize {
-        self.common.space.action_count()
-    }
-
-    /// The tensors of the seats to act: shape `(batch, layout.size)`, dtype `uint8`.
-    #[getter]
-    fn observations(&self, py: Python<'_>) -> Py<PyArray2<u8>> {
-        self.arrays.observations.clone_ref(py)
-    }
-
-    /// The legal decisions of the seats to act: shape `(batch, action_count)`, dtype `bool`.
-    #[getter]
-    fn masks(&self, py: Python<'_>) -> Py<PyAny> {
-        self.arrays.masks.clone_ref(py)
-    }
-
-    /// Each seat's reward since your last decision: shape `(batch, seats)`, dtype `float32`.
-    #[getter]
-    fn rewards(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
-        self.arrays.rewards.clone_ref(py)
-    }
-
-    /// The seats to act: shape `(batch,)`, dtype `int64`.
-    #[getter]
-    fn seat(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.arrays.seat.clone_ref(py)
-    }
-
-    /// Whether each match ended in the last step: shape `(batch,)`, dtype `bool`.
-    #[getter]
-    fn done(&self, py: Python<'_>) -> Py<PyAny> {
-        self.arrays.done.clone_ref(py)
-    }
-
-    /// Each seat's tensor at the end of the match, valid where `done`: shape `(batch, seats, layout.size)`, dtype `uint8`.
-    /// `None` without `finals`.
-    #[getter]
-    fn final_observations(&self, py: Python<'_>) -> Option<Py<PyArray3<u8>>> {
-        self.arrays.finals.as_ref().map(|finals| finals.clone_ref(py))
-    }
-
-    /// Each seat's current tensor: shape `(batch, seats, layout.size)`, dtype `uint8`. `None` without `all_seats`.
-    ///
-    /// Not for players: a player may only see the tensor of its own seat.
-    #[getter]
-    fn all_observations(&self, py: Python<'_>) -> Option<Py<PyArray3<u8>>> {
-        self.arrays.all_observations.as_ref().map(|all| all.clone_ref(py))
-    }
-
-    /// The key of the information set of the seat to act: its upper and lower 64 bits, shape `(batch, 2)`, dtype `uint64`. `None`
-    /// without `keys`.
-    ///
-    /// Two rows are equal if and only if their seats have the same events and decisions in this round, where seats are counted from the
-    /// seat with the first turn. `"%016x%016x" % tuple(keys[i])` is the key as text, as in `SmallGame.keys`.
-    #[getter]
-    fn keys(&self, py: Python<'_>) -> Option<Py<PyArray2<u64>>> {
-        self.arrays.keys.as_ref().map(|keys| keys.clone_ref(py))
-    }
-
-    /// The class of the true card in each spot, as in `layout.classes`: shape `(batch, seats, rules.slots)`, dtype `int8`; −1 for no card.
-    /// Seats are relative to the seat to act. `None` without `true_cards`.
-    ///
-    /// Not for players: it contains hidden cards.
-    #[getter]
-    fn true_cards(&self, py: Python<'_>) -> Option<Py<PyArray3<i8>>> {
-        self.arrays.true_cards.as_ref().map(|cards| cards.clone_ref(py))
-    }
-
-    /// The deal number of each match: a new array of shape `(batch,)`, dtype `uint64`.
-    #[getter]
-    fn deals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        let batch = self.batch()?;
-        Ok(PyArray1::from_iter(py, batch.slots.matches().into_iter().map(|playing| playing.key().deal)))
     }
 
     /// Starts matches. Without arguments, every match starts its first deal.
