@@ -9,8 +9,9 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::error;
 use crate::error::refused;
+use crate::python_agent::{Bots, PythonRoster, roster_with};
 use crate::record::PyRecord;
-use crate::tournament::{Bots, PythonRoster, about, planned, roster_with};
+use crate::tournament::{about, planned};
 
 /// The plan of an experiment file. Each batch of its matches can be played on another machine.
 ///

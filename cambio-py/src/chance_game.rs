@@ -13,9 +13,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyList, PyTuple};
 
 use crate::action::{PyAction, decision, no_index};
-use crate::episode::score_reward;
+use crate::episode::{SeatKeys, score_reward};
 use crate::game::shared_methods;
-use crate::keys::SeatKeys;
 use crate::rules::{self, hash_of, tensor_space};
 use crate::{args, error};
 

@@ -15,8 +15,7 @@ use pyo3::types::PyTuple;
 
 use crate::action::{PyAction, PyEvent, decision};
 use crate::args::Arg;
-use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of};
-use crate::keys::SeatKeys;
+use crate::episode::{GameEpisode, Reward, SeatKeys, Seeds, actions_of, key_of};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
 use crate::rules::{self, hash_of, tensor_space};

@@ -22,24 +22,19 @@ macro_rules! properties {
 mod action;
 mod agent;
 mod args;
-mod batch_agent;
 mod batches;
 mod chance_game;
 mod episode;
 mod error;
-mod factory;
 mod game;
-mod keys;
-mod network;
 mod observation;
-mod raised;
+mod python_agent;
 mod record;
 mod rounds;
 mod rules;
 mod small_game;
 mod tournament;
 mod vector;
-mod words;
 
 use pyo3::prelude::*;
 

@@ -1,23 +1,25 @@
-//! Observations, knowledge and worlds: the classes `Observation`, `Knowledge` and `World`.
+//! Observations, knowledge and worlds: the classes `Observation`, `Knowledge` and `World`, also in words and as inputs of networks.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use cambio_agents::{Network, NetworkEvaluation, read_network};
 use cambio_core::encode::ActionSpace;
 use cambio_core::engine::{CardSource, OwnedObservation, Setup};
 use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::view::RoundHistory;
+use cambio_core::view::{CardHistory, RoundHistory};
 use cambio_core::{Action, Card, Knowledge, Phase, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing, State, View};
 use cambio_solve::HistoryKey;
+use cambio_view::{Narrator, cards_in_short, power_in_words, rules_in_short};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
-use crate::episode::GameEpisode;
-use crate::keys::SeatKeys;
+use crate::episode::{GameEpisode, SeatKeys};
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
-use crate::{args, error, words};
+use crate::{args, error};
 
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
@@ -257,7 +259,7 @@ impl PyObservation {
 
     /// The rules in short, the cards with their points, and the notation. A person or a language model can read them.
     fn describe_rules(&self) -> String {
-        words::rules(self.rules_of())
+        rules_in_words(self.rules_of())
     }
 
     /// The observation in words that a person or a language model can read: the events of the round, the table, and the question with
@@ -266,7 +268,7 @@ impl PyObservation {
     fn describe(&self, events: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let most = events.map_or(Ok(u64::MAX), |events| args::whole(events, "events", 0, u64::MAX))?;
         let table = render(&self.view, self.rounds, &self.totals);
-        Ok(words::observation(&self.view, &self.sightings, &table, most as usize))
+        Ok(observation_in_words(&self.view, &self.sightings, &table, most as usize))
     }
 
     /// The knowledge that the seat can deduce from this observation.
@@ -489,5 +491,119 @@ impl PyWorld {
                 (thaw, episode.parts(py)?).into_pyobject(py)
             }
         }
+    }
+}
+
+/// A candidate of a network: the decision, the active inputs, and the output.
+type Candidate<'py> = (PyAction, Bound<'py, PyArray1<i64>>, f64);
+
+#[pymethods]
+impl PyObservation {
+    /// The inputs of a network for this decision: for each candidate, an `Action`, its active inputs (dtype `int64`), and the
+    /// network's output, a logit of the win share.
+    ///
+    /// A candidate stands for all decisions that the network cannot distinguish. If there is only one, it has no inputs and the
+    /// output 0. `network` is a network file; without it, the bundled network for the cards and the number of seats.
+    ///
+    ///     >>> [str(action) for action, inputs, logit in cambio.Game("classic", seed=1).observe().network_inputs()]
+    ///     ['draw']
+    ///
+    /// Raises `IllegalAction` if the seat does not have to decide, and `AgentError` without a network for these cards.
+    #[pyo3(signature = (network = None))]
+    fn network_inputs<'py>(&self, py: Python<'py>, network: Option<&str>) -> PyResult<Vec<Candidate<'py>>> {
+        if self.view.choices().is_empty() {
+            return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
+        }
+        let (rules, seats, seat) = (self.rules_of(), self.seats_of(), self.view.seat());
+        let network = match network {
+            Some(path) => read_network(path).and_then(|found| found.fitting(rules).map_err(|error| error.to_string())),
+            None => Network::shipped(rules, seats)
+                .ok_or_else(|| format!("there is no bundled network for the cards of `{}`", rules.name())),
+        };
+        let network = network.map_err(error::AgentError::new_err)?;
+        let mut history = CardHistory::new(rules, seats);
+        self.sightings.iter().for_each(|sighting| history.notice(sighting));
+        let (inputs, view, mut evaluation) = (network.inputs(), self.view.observation(), NetworkEvaluation::default());
+        network.evaluate(&view, &history, &inputs.standing(&self.totals, seat), &mut evaluation);
+        let (count, logits) = (evaluation.actions().len(), evaluation.logits());
+        let candidate = |(index, (action, logit))| {
+            let mut on = Vec::new();
+            if count > 1 {
+                inputs.on(&view, &evaluation, index, |input| on.push(input as i64));
+            }
+            (PyAction(action), PyArray1::from_vec(py, on), logit)
+        };
+        Ok(evaluation.actions().zip(logits).enumerate().map(candidate).collect())
+    }
+}
+
+/// The rules in short, the cards with their points, and the notation.
+fn rules_in_words(rules: &Rules) -> String {
+    let mut text = rules_in_short(rules).join("\n");
+    let _ = write!(text, "\n{}\n", cards_in_short(rules));
+    let mut points: BTreeMap<i32, Vec<&str>> = BTreeMap::new();
+    let mut powers: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (kind, card) in rules.kinds().iter().zip((0..).filter_map(cambio_core::Card::new)) {
+        points.entry(rules.points(card)).or_default().push(&kind.label);
+        if !rules.power(card).is_none() {
+            powers.entry(power_in_words(rules.power(card))).or_default().push(&kind.label);
+        }
+    }
+    let points = points.iter().map(|(points, labels)| format!("{points}: {}", labels.join(" ")));
+    let _ = writeln!(text, "Points of the cards: {}.", points.collect::<Vec<_>>().join("; "));
+    let powers: Vec<String> = powers.iter().map(|(power, labels)| format!("{}: {power}", labels.join(" "))).collect();
+    if !powers.is_empty() {
+        let _ = writeln!(text, "Powers of the cards: {}.", powers.join("; "));
+    }
+    text + "A spot is the letter of a seat and the number of a card: b3 is the third card of seat b.\n"
+}
+
+/// The last `most` events, the table and the question with the legal decisions.
+fn observation_in_words(view: &OwnedObservation, sightings: &[Sighting], table: &str, most: usize) -> String {
+    let (rules, seat) = (view.rules(), view.seat());
+    let narrator = Narrator::for_players(rules);
+    let mut text = format!("You are seat {seat}.\n");
+    let lines = sightings.iter().filter_map(|sighting| narrator.line(sighting, |face| face));
+    let lines: Vec<String> = lines.map(|line| line.trim().to_owned()).collect();
+    let lines = &lines[lines.len().saturating_sub(most)..];
+    if !lines.is_empty() {
+        let _ = writeln!(text, "Events, oldest first:\n  {}", lines.join("\n  "));
+    }
+    let _ = write!(
+        text,
+        "The table (? is a card that you do not know; ' marks a card that its owner has not seen):\n{table}"
+    );
+    let choices = view.choices();
+    if choices.is_empty() {
+        return text + "You do not have to decide now.\n";
+    }
+    let _ = writeln!(text, "Your decision: {}.", narrator.question(&view.observation(), true));
+    text += "Legal decisions:\n";
+    for action in choices.iter() {
+        let _ = writeln!(text, "  {action} – {}", meaning(action, view));
+    }
+    text
+}
+
+/// The meaning of a decision.
+fn meaning(action: Action, view: &OwnedObservation) -> String {
+    match action {
+        Action::Peek(spot) => format!("peek at your card {spot}"),
+        Action::Draw => "draw a card from the stock".to_owned(),
+        Action::Take => "take the top card of the discard pile".to_owned(),
+        Action::Call => "call: the others have one more turn, then the round ends".to_owned(),
+        Action::End => "end your turn".to_owned(),
+        Action::Drop => "discard the held card".to_owned(),
+        Action::Keep(spot) => format!("put the held card into {spot} and discard the card that is there"),
+        Action::Look(spot) if spot.seat() == view.seat() => format!("peek at your card {spot}"),
+        Action::Look(spot) => format!("peek at {spot}, a card of seat {}", spot.seat()),
+        Action::Swap(one, other) => format!("swap the cards {one} and {other} without looking"),
+        Action::Show(spot) => format!("turn up {spot} for all"),
+        Action::Skip => "do nothing".to_owned(),
+        Action::Pass => "do not snap".to_owned(),
+        Action::Snap(spot) => format!("snap: discard {spot} because it matches; if it does not, you get a penalty"),
+        Action::Touch(spot) => format!("touch {spot} as a bluff"),
+        Action::Give(spot) => format!("give away your card {spot}"),
+        Action::Cheat(spot) => format!("peek at your card {spot} for a penalty"),
     }
 }

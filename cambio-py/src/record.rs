@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 use serde_json::Value;
 
 use crate::action::PyAction;
-use crate::keys::SeatKeys;
+use crate::episode::SeatKeys;
 use crate::observation::PyObservation;
 use crate::rules::{PyRules, hash_of};
 use crate::{args, error};
