@@ -563,8 +563,8 @@ fn observation_in_words(view: &OwnedObservation, sightings: &[Sighting], table: 
     let (rules, seat) = (view.rules(), view.seat());
     let narrator = Narrator::for_players(rules);
     let mut text = format!("You are seat {seat}.\n");
-    let lines = sightings.iter().filter_map(|sighting| narrator.line(sighting, |face| face));
-    let lines: Vec<String> = lines.map(|line| line.trim().to_owned()).collect();
+    let lines = sightings.iter().filter_map(|sighting| Some(narrator.line(sighting, |face| face)?.text));
+    let lines: Vec<String> = lines.collect();
     let lines = &lines[lines.len().saturating_sub(most)..];
     if !lines.is_empty() {
         let _ = writeln!(text, "Events, oldest first:\n  {}", lines.join("\n  "));

@@ -52,7 +52,7 @@ pub use config::SessionConfig;
 pub use desk::{Answer, Computation, Desk, DeskWork, Reply, RunFolders};
 pub use inquiry::{Hint, InquiryResult, hint, inquire};
 pub use match_request::{CheckAnswer, CheckRequest, MatchRequest};
-pub use narrator::Narrator;
+pub use narrator::{LineLevel, NarratedLine, Narrator};
 pub use page::{Feed, PageStep, Prompt, RoundEnd};
 pub use reaction::{MEDIANS, ReactionTimes};
 pub use replay::{

@@ -334,13 +334,12 @@ impl Observer for ReplayBuilder {
     fn event(&mut self, event: &Event<Card>) {
         let Some(stage) = self.stage.as_ref().filter(|_| !self.is_full()) else { return };
         if let Some(line) = stage.narrator.line(event, Some) {
-            let text = line.trim().to_owned();
             self.lines.push(match event.private() {
                 Some((seat, _)) => {
-                    let blind = stage.narrator.line(&event.public(), |face| face).unwrap_or_default();
-                    EventLine::Private(text, seat.letter(), blind.trim().to_owned())
+                    let blind = stage.narrator.line(&event.public(), |face| face);
+                    EventLine::Private(line.text, seat.letter(), blind.map_or_else(String::new, |line| line.text))
                 }
-                None => EventLine::Open(text),
+                None => EventLine::Open(line.text),
             });
         }
         self.moves.extend(CardMove::of(&event.motion()));
