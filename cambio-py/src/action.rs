@@ -57,7 +57,7 @@ properties! { PyAction, this;
     /// The first word of the notation, such as `keep`.
     verb: String = this.0.to_string().split(' ').next().unwrap_or_default().to_owned();
     /// The spots in the notation, such as `("a3",)`.
-    spots(py): PyResult<Bound<'py, PyTuple>> = texts(py, this.0.spots());
+    spots<'py>(py): PyResult<Bound<'py, PyTuple>> = texts(py, this.0.spots());
 }
 
 #[pymethods]
@@ -178,7 +178,7 @@ properties! { PyEvent, this;
     /// The seat that acted or is affected; `None` for events without a seat.
     seat: Option<usize> = this.parts().1.map(Seat::index);
     /// The spots of the event. For `kept`, the spot that received the held card; for `gave`, the source and the destination.
-    spots(py): PyResult<Bound<'py, PyTuple>> = texts(py, this.parts().2);
+    spots<'py>(py): PyResult<Bound<'py, PyTuple>> = texts(py, this.parts().2);
     /// The label of the card, if the seat saw its face. For `kept`, the card that went onto the pile.
     card: Option<&'static str> = this.parts().3.map(|card| this.rules.label(card));
     /// A 56-bit number that identifies the event; different events have different codes.

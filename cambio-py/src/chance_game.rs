@@ -133,7 +133,7 @@ properties! { PyChanceGame, this;
     /// Whether the match is at a chance node.
     is_chance: bool = !this.game.outcomes().is_empty();
     /// All steps so far: indices of decisions and numbers of outcomes.
-    history(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, &this.history);
+    history<'py>(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, &this.history);
 }
 
 #[pymethods]

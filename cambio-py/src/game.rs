@@ -56,7 +56,7 @@ macro_rules! shared_methods {
             /// The number of rounds that have ended; 0 during the first round.
             round: usize = this.standing().round;
             /// Each seat's total over the rounds that have ended, seat 0 first.
-            totals(py): PyResult<Bound<'py, PyTuple>> = $crate::observation::floats(py, this.standing().totals);
+            totals<'py>(py): PyResult<Bound<'py, PyTuple>> = $crate::observation::floats(py, this.standing().totals);
             /// The layout of observation tensors.
             layout: $crate::rules::PyLayout = {
                 let setup = this.standing().setup;
@@ -264,9 +264,9 @@ impl PyGame {
 
 properties! { PyGame, this;
     /// The seed: a number, or 64 hexadecimal digits if it was given as text.
-    seed(py): PyResult<Bound<'py, PyAny>> = seed_object(py, this.key().seed);
+    seed<'py>(py): PyResult<Bound<'py, PyAny>> = seed_object(py, this.key().seed);
     /// The seed of the agents' random numbers.
-    agent_seed(py): PyResult<Bound<'py, PyAny>> = seed_object(py, this.key().agents);
+    agent_seed<'py>(py): PyResult<Bound<'py, PyAny>> = seed_object(py, this.key().agents);
     /// The number of the deal under the seed.
     deal: u64 = this.key().deal;
     /// What `rewards` returns: "rank" or "score".
@@ -276,10 +276,10 @@ properties! { PyGame, this;
     /// The number of decisions so far.
     decisions: usize = this.playing().decisions();
     /// The ranks, seat 0 first; equal totals share a rank. `None` until the match is over.
-    ranks(py): PyResult<Option<Bound<'py, PyTuple>>> =
+    ranks<'py>(py): PyResult<Option<Bound<'py, PyTuple>>> =
         this.playing().result().map(|result| PyTuple::new(py, result.ranks)).transpose();
     /// All decisions so far, in order.
-    actions(py): PyResult<Bound<'py, PyTuple>> =
+    actions<'py>(py): PyResult<Bound<'py, PyTuple>> =
         PyTuple::new(py, this.playing().actions().iter().map(|&action| PyAction(action)));
 }
 
@@ -392,18 +392,6 @@ pub(crate) fn game(
 ) -> PyResult<PyGame> {
     let (rules, seats) = rules::table(rules, seats)?;
     GameEpisode::replayed(&rules, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?).map(PyGame::from)
-}
-
-/// Restores the world of a game, for `pickle`.
-#[pyfunction(name = "_world")]
-pub(crate) fn world(
-    rules: &Bound<'_, PyAny>,
-    seats: &Bound<'_, PyAny>,
-    seeds: Seeds,
-    reward: &str,
-    actions: &str,
-) -> PyResult<PyWorld> {
-    game(rules, seats, seeds, reward, actions).map(|game| game.world())
 }
 
 /// The key of a match, from optional arguments.

@@ -163,11 +163,11 @@ properties! { PyObservation, this;
     /// The number of rounds of the match that have ended.
     round: usize = this.rounds;
     /// Each seat's total at the start of the round, seat 0 first.
-    totals(py): PyResult<Bound<'py, PyTuple>> = floats(py, &this.totals);
+    totals<'py>(py): PyResult<Bound<'py, PyTuple>> = floats(py, &this.totals);
     /// The spots whose cards the seat has seen, each with the card's label.
-    known(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.view.known_cards(this.view.known()));
+    known<'py>(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.view.known_cards(this.view.known()));
     /// The spots with a card, starting with the observing seat's spots.
-    occupied(py): PyResult<Bound<'py, PyTuple>> = this.spots(py, this.view.table().occupied());
+    occupied<'py>(py): PyResult<Bound<'py, PyTuple>> = this.spots(py, this.view.table().occupied());
     /// The label of the held card, if this seat knows it.
     held: Option<&'static str> = this.label(this.view.held());
     /// The label of the top card of the pile.
@@ -175,7 +175,7 @@ properties! { PyObservation, this;
     /// The label of the card that opened the window.
     opener: Option<&'static str> = this.label(this.view.table().opener());
     /// The labels of the cards on the pile, each with its number of copies there.
-    pile(py): PyResult<Bound<'py, PyDict>> = {
+    pile<'py>(py): PyResult<Bound<'py, PyDict>> = {
         let rules = this.rules_of();
         let kinds = (0..rules.kinds().len()).filter_map(Card::new);
         counts(py, rules, kinds.flat_map(|card| std::iter::repeat_n(card, this.view.table().on_pile(card))))
@@ -183,18 +183,19 @@ properties! { PyObservation, this;
     /// The number of cards in the stock.
     stock: usize = this.view.table().stock_len();
     /// The seats that have called, in the order of their calls.
-    callers(py): PyResult<Bound<'py, PyTuple>> =
+    callers<'py>(py): PyResult<Bound<'py, PyTuple>> =
         PyTuple::new(py, this.view.table().callers_in_order().map(Seat::index).collect::<Vec<_>>());
     /// The seats that are safe, in order.
-    safe(py): PyResult<Bound<'py, PyTuple>> =
+    safe<'py>(py): PyResult<Bound<'py, PyTuple>> =
         PyTuple::new(py, this.view.table().safe().iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>());
     /// The events that the seat has perceived since the deal of the round, oldest first.
-    sightings(py): PyResult<Bound<'py, PyTuple>> = {
+    sightings<'py>(py): PyResult<Bound<'py, PyTuple>> = {
         let rules = this.rules_of();
         PyTuple::new(py, this.sightings.iter().map(|&sighting| PyEvent::new(rules, sighting)))
     };
     /// The seat's decisions in the round, oldest first.
-    decided(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, this.decided.iter().map(|&action| PyAction(action)));
+    decided<'py>(py): PyResult<Bound<'py, PyTuple>> =
+        PyTuple::new(py, this.decided.iter().map(|&action| PyAction(action)));
     /// The key of the information set in strategy files, as in `SmallGame.keys`: 32 hexadecimal digits. In keys, seat 0 is the seat
     /// with the first turn. `None` at tables with more than two seats or more than 24 cards, because strategies of such games are too large.
     strategy_key: Option<String> = this.key.map(|key| key.to_string());
@@ -371,7 +372,7 @@ properties! { PyKnowledge, this;
     /// The seat that has this knowledge, from 0.
     seat: usize = this.knowledge.seat().index();
     /// The spots whose cards the seat knows, each with the card's label.
-    known(py): PyResult<Bound<'py, PyDict>> = this.observation.known(py);
+    known<'py>(py): PyResult<Bound<'py, PyDict>> = this.observation.known(py);
 }
 
 #[pymethods]
@@ -456,13 +457,13 @@ impl PartialEq for PyWorld {
 
 properties! { PyWorld, this;
     /// The spots with a card, each with the card's label.
-    faces(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.cards());
+    faces<'py>(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.cards());
     /// The labels of the cards in the stock, each with its number of copies. The order is not included.
-    stock(py): PyResult<Bound<'py, PyDict>> = counts(py, this.rules_of(), this.state.stock());
+    stock<'py>(py): PyResult<Bound<'py, PyDict>> = counts(py, this.rules_of(), this.state.stock());
     /// The label of the held card.
     held: Option<&'static str> = this.state.held().map(|card| this.rules_of().label(card));
     /// The points of each seat's layout, seat 0 first.
-    points(py): PyResult<Bound<'py, PyTuple>> = {
+    points<'py>(py): PyResult<Bound<'py, PyTuple>> = {
         let seats = Seat::ALL.into_iter().take(this.state.table().seats());
         PyTuple::new(py, seats.map(|seat| this.state.points(seat).unwrap_or(0)).collect::<Vec<_>>())
     };
@@ -487,8 +488,8 @@ impl PyWorld {
                 (sample, (*seed,)).into_pyobject(py)
             }
             WorldOrigin::Game(episode) => {
-                let thaw = py.import("cambio_game._cambio")?.getattr("_world")?;
-                (thaw, episode.parts(py)?).into_pyobject(py)
+                let game = py.import("cambio_game._cambio")?.getattr("_game")?.call1(episode.parts(py)?)?;
+                (game.getattr("world")?, ()).into_pyobject(py)
             }
         }
     }

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::action::PyAction;
 use crate::episode::SeatKeys;
+use crate::error;
 use crate::observation::PyObservation;
 use crate::rules::{PyRules, hash_of};
-use crate::{args, error};
 
 /// The record of a match: one line of JSON with every decision and every random outcome.
 ///
@@ -63,10 +63,8 @@ properties! { PyRecord, this;
         seats.ok_or_else(|| error::RecordError::new_err("`seats` must be a whole number from 2 to 8, found none"))
     };
     /// The whole record as a dictionary, with the keys of its JSON.
-    fields(py): PyResult<Bound<'py, PyAny>> = {
-        let value: Value = serde_json::from_str(&this.record.to_json()).unwrap_or(Value::Null);
-        args::from_json(py, &value)
-    };
+    fields<'py>(py): PyResult<Bound<'py, PyAny>> =
+        py.import("json")?.call_method1("loads", (this.record.to_json(),));
     /// The fault with which an agent stopped the match; `None` if there was none.
     fault: Option<&str> = this.record.fault();
 }

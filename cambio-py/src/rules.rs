@@ -69,9 +69,9 @@ properties! { PyRules, this;
     /// The number of slots in each seat's layout.
     slots: usize = this.0.slots();
     /// The labels of the cards in the deck, each with its number of copies.
-    deck(py): PyResult<Bound<'py, PyDict>> = counts(py, &this.0, this.0.deck().iter().copied());
+    deck<'py>(py): PyResult<Bound<'py, PyDict>> = counts(py, &this.0, this.0.deck().iter().copied());
     /// The numbers of seats that the rules support.
-    seats(py): PyResult<Bound<'py, PyRange>> = {
+    seats<'py>(py): PyResult<Bound<'py, PyRange>> = {
         let most = (2..=8).rev().find(|&seats| this.0.covers(seats).is_ok()).unwrap_or(1);
         PyRange::new(py, 2, most as isize + 1)
     };
@@ -237,14 +237,14 @@ properties! { PyBlock, this;
     /// The index of the block's first number in the tensor.
     offset: usize = this.block.offset;
     /// The shape of the block, outermost axis first.
-    shape(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, &this.block.shape);
+    shape<'py>(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, &this.block.shape);
     /// The kind of numbers: "flags" are 0 or 1, "counts" are 0 to 255.
     values: &'static str = match this.block.values {
         TensorBlockValues::Flags => "flags",
         TensorBlockValues::Counts => "counts",
     };
     /// The slice of the tensor that contains the block: `tensor[..., block.slice]`.
-    slice(py): PyResult<Bound<'py, PyAny>> = slice(py, this.block.offset, this.block.len());
+    slice<'py>(py): PyResult<Bound<'py, PyAny>> = slice(py, this.block.offset, this.block.len());
 }
 
 #[pymethods]
@@ -302,10 +302,10 @@ properties! { PyLayout, this;
     /// The number of bytes in a tensor.
     size: usize = this.space.len();
     /// The blocks in order, without gaps.
-    blocks(py): PyResult<Bound<'py, PyTuple>> =
+    blocks<'py>(py): PyResult<Bound<'py, PyTuple>> =
         PyTuple::new(py, this.space.blocks().iter().map(|block| this.block(block)));
     /// The classes of cards, each with the labels of its cards. The rules treat all cards of a class alike.
-    classes(py): PyResult<Bound<'py, PyTuple>> = {
+    classes<'py>(py): PyResult<Bound<'py, PyTuple>> = {
         let mut classes: Vec<Vec<&str>> = vec![Vec::new(); this.space.classes()];
         for card in (0..this.rules.kinds().len()).filter_map(Card::new) {
             classes[this.space.class_of(card)].push(this.rules.label(card));

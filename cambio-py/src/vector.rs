@@ -213,35 +213,37 @@ properties! { PyVectorGame, this;
     /// The size of the action space: indices are from 0 to `action_count - 1`.
     action_count: usize = this.common.space.action_count();
     /// The tensors of the seats to act: shape `(batch, layout.size)`, dtype `uint8`.
-    observations(py): Py<PyArray2<u8>> = this.arrays.observations.clone_ref(py);
+    observations<'py>(py): Py<PyArray2<u8>> = this.arrays.observations.clone_ref(py);
     /// The legal decisions of the seats to act: shape `(batch, action_count)`, dtype `bool`.
-    masks(py): Py<PyAny> = this.arrays.masks.clone_ref(py);
+    masks<'py>(py): Py<PyAny> = this.arrays.masks.clone_ref(py);
     /// Each seat's reward since your last decision: shape `(batch, seats)`, dtype `float32`.
-    rewards(py): Py<PyArray2<f32>> = this.arrays.rewards.clone_ref(py);
+    rewards<'py>(py): Py<PyArray2<f32>> = this.arrays.rewards.clone_ref(py);
     /// The seats to act: shape `(batch,)`, dtype `int64`.
-    seat(py): Py<PyArray1<i64>> = this.arrays.seat.clone_ref(py);
+    seat<'py>(py): Py<PyArray1<i64>> = this.arrays.seat.clone_ref(py);
     /// Whether each match ended in the last step: shape `(batch,)`, dtype `bool`.
-    done(py): Py<PyAny> = this.arrays.done.clone_ref(py);
+    done<'py>(py): Py<PyAny> = this.arrays.done.clone_ref(py);
     /// Each seat's tensor at the end of the match, valid where `done`: shape `(batch, seats, layout.size)`, dtype `uint8`.
     /// `None` without `finals`.
-    final_observations(py): Option<Py<PyArray3<u8>>> = this.arrays.finals.as_ref().map(|finals| finals.clone_ref(py));
+    final_observations<'py>(py): Option<Py<PyArray3<u8>>> =
+        this.arrays.finals.as_ref().map(|finals| finals.clone_ref(py));
     /// Each seat's current tensor: shape `(batch, seats, layout.size)`, dtype `uint8`. `None` without `all_seats`.
     ///
     /// Not for players: a player may only see the tensor of its own seat.
-    all_observations(py): Option<Py<PyArray3<u8>>> = this.arrays.all_observations.as_ref().map(|all| all.clone_ref(py));
+    all_observations<'py>(py): Option<Py<PyArray3<u8>>> =
+        this.arrays.all_observations.as_ref().map(|all| all.clone_ref(py));
     /// The key of the information set of the seat to act: its upper and lower 64 bits, shape `(batch, 2)`, dtype `uint64`. `None`
     /// without `keys`.
     ///
     /// Two rows are equal if and only if their seats have the same events and decisions in this round, where seats are counted from the
     /// seat with the first turn. `"%016x%016x" % tuple(keys[i])` is the key as text, as in `SmallGame.keys`.
-    keys(py): Option<Py<PyArray2<u64>>> = this.arrays.keys.as_ref().map(|keys| keys.clone_ref(py));
+    keys<'py>(py): Option<Py<PyArray2<u64>>> = this.arrays.keys.as_ref().map(|keys| keys.clone_ref(py));
     /// The class of the true card in each spot, as in `layout.classes`: shape `(batch, seats, rules.slots)`, dtype `int8`; −1 for no card.
     /// Seats are relative to the seat to act. `None` without `true_cards`.
     ///
     /// Not for players: it contains hidden cards.
-    true_cards(py): Option<Py<PyArray3<i8>>> = this.arrays.true_cards.as_ref().map(|cards| cards.clone_ref(py));
+    true_cards<'py>(py): Option<Py<PyArray3<i8>>> = this.arrays.true_cards.as_ref().map(|cards| cards.clone_ref(py));
     /// The deal number of each match: a new array of shape `(batch,)`, dtype `uint64`.
-    deals(py): PyResult<Bound<'py, PyArray1<u64>>> = {
+    deals<'py>(py): PyResult<Bound<'py, PyArray1<u64>>> = {
         let batch = this.batch()?;
         Ok(PyArray1::from_iter(py, batch.slots.matches().into_iter().map(|playing| playing.key().deal)))
     };
