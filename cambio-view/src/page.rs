@@ -213,7 +213,7 @@ impl PageStep {
 
 /// The steps of a match, serialized.
 #[derive(Debug)]
-pub struct Feed {
+pub(crate) struct Feed {
     setting: PageSetup,
     next: u64,
     lines: VecDeque<String>,
@@ -227,7 +227,7 @@ impl Feed {
     }
 
     /// The number of the last step.
-    pub fn last(&self) -> u64 {
+    pub(crate) fn last(&self) -> u64 {
         self.next.saturating_sub(1)
     }
 
@@ -257,8 +257,7 @@ impl Feed {
     }
 
     /// The first message to a page: the setting, the lines of the round so far and the last step.
-    #[expect(clippy::missing_panics_doc, reason = "plain data serializes")]
-    pub fn hello(&self) -> String {
+    pub(crate) fn hello(&self) -> String {
         let setting = serde_json::to_string(&self.setting).expect("a setting is plain data");
         let lines = serde_json::to_string(&self.lines).expect("lines are texts");
         let step = self.recent.back().map_or("null", |step| step);
@@ -266,7 +265,7 @@ impl Feed {
     }
 
     /// The steps from this number on; `None` if some of them are no longer kept, or the number is too large.
-    pub fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
+    pub(crate) fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
         let behind = usize::try_from(self.next.checked_sub(from)?).ok()?;
         (behind <= self.recent.len()).then(|| self.recent.iter().skip(self.recent.len() - behind).cloned().collect())
     }

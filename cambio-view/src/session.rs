@@ -208,7 +208,7 @@ impl Session {
     }
 
     /// The steps for the person's page, serialized.
-    pub fn feed(&self) -> &Feed {
+    pub(crate) fn feed(&self) -> &Feed {
         &self.feed
     }
 
