@@ -125,7 +125,7 @@ impl SessionJob {
 
     /// Like [`SessionJob::run`], but stops between two decisions when `goes_on` returns false. The session must then not be
     /// continued.
-    pub fn run_while(self, goes_on: &dyn Fn() -> bool) -> JobResult {
+    pub(crate) fn run_while(self, goes_on: &dyn Fn() -> bool) -> JobResult {
         JobResult(match self.0 {
             JobTask::Decide(mut detached) => {
                 let decision = detached.decide();
@@ -342,7 +342,7 @@ impl Session {
     }
 
     /// Counts a hint. The record contains the number. Call this for each [`hint`](crate::hint) that the person asks for.
-    pub fn count_hint(&mut self) {
+    pub(crate) fn count_hint(&mut self) {
         self.hints = self.hints.saturating_add(1);
     }
 
