@@ -29,65 +29,25 @@ use crate::{args, error};
 
 /// The exceptions that Python agents have raised, by their text. A fault is reported as text, and then gets its exception as its cause.
 #[derive(Default, Debug)]
-pub(crate) struct RaisedExceptions(Mutex<Vec<(String, PyErr)>>);
+struct RaisedExceptions(Mutex<Vec<(String, PyErr)>>);
 
 impl RaisedExceptions {
     /// The number of exceptions with different texts that are kept.
     const MOST: usize = 256;
 
     /// Stores an exception, and returns its text.
-    pub(crate) fn keep(&self, error: PyErr, py: Python<'_>) -> String {
+    fn keep(&self, error: PyErr, py: Python<'_>) -> String {
         let text = error::told(&error, py);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = locked(&self.0);
         if kept.len() < RaisedExceptions::MOST && kept.iter().all(|(other, _)| *other != text) {
             kept.push((text.clone(), error));
         }
         text
     }
-
-    /// The interrupt (Ctrl-C) that reached an agent, if there was one.
-    pub(crate) fn interrupted(&self, py: Python<'_>) -> PyResult<()> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let interrupt = kept.iter().find(|(_, error)| error.is_instance_of::<PyKeyboardInterrupt>(py));
-        interrupt.map_or(Ok(()), |(_, error)| Err(error.clone_ref(py)))
-    }
-
-    /// Prints the first exception with its traceback on standard error, if there is one.
-    pub(crate) fn print_first(&self, py: Python<'_>) -> PyResult<()> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((_, error)) = kept.first() else { return Ok(()) };
-        let stderr = py.import("sys")?.getattr("stderr")?;
-        stderr.call_method1("write", ("\nthe first exception of a Python agent:\n",))?;
-        error.display(py);
-        stderr.call_method0("flush")?;
-        Ok(())
-    }
-
-    /// The exception for an error during play. The exception of an agent is its cause, with the traceback.
-    pub(crate) fn failed(&self, error: PlayError) -> PyErr {
-        let text = error.to_string();
-        let record = match error {
-            PlayError::Fault(fault) => Some(fault.record),
-            // Refused before the first match.
-            PlayError::Run(RunError::Plan(PlanError::Unplayable { .. })) => None,
-            error => return error::failed(error),
-        };
-        let raised = error::AgentFault::new_err(text.clone());
-        Python::attach(|py| {
-            let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            // One text may be the beginning of another.
-            let causes = kept.iter().filter(|(kept, _)| text.contains(kept.as_str()));
-            let cause = causes.max_by_key(|(text, _)| text.len()).map(|(_, cause)| cause.clone_ref(py));
-            raised.set_cause(py, cause);
-            // The attribute is an addition; without it, the exception is still right.
-            let _ = record.map(|record| raised.value(py).setattr("record", PyRecord { record }));
-        });
-        raised
-    }
 }
 
 /// A class or a function that creates a Python agent, or an agent that all matches share, with the values of its parameters.
-pub(crate) struct Factory {
+struct Factory {
     given: Py<PyAny>,
     is_object: bool,
     defaults: PythonParams,
@@ -97,32 +57,23 @@ pub(crate) struct Factory {
 
 impl Factory {
     /// The factory with the parameters in its signature.
-    pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Factory> {
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Factory> {
         let has = |name: &str| given.hasattr(name);
         let is_object = !given.is_instance_of::<PyType>() && (has("decide_batch")? || has("probabilities")?);
         let defaults = if is_object { PythonParams::default() } else { PythonParams::of(given)? };
         Ok(Factory { given: given.clone().unbind(), is_object, defaults, arguments: Vec::new() })
     }
 
-    /// The parameters with their defaults.
-    pub(crate) fn params(&self) -> &PythonParams {
-        &self.defaults
-    }
-
     /// The factory with other values of its parameters.
-    pub(crate) fn with(&self, params: &PythonParams) -> Factory {
+    fn with(&self, params: &PythonParams) -> Factory {
         let changed = params.0.iter().zip(&self.defaults.0).filter(|(now, before)| now != before);
         let arguments = changed.filter_map(|(now, _)| Some((now.name, now.default?.to_string()))).collect();
         let given = Python::attach(|py| self.given.clone_ref(py));
         Factory { given, is_object: self.is_object, defaults: params.clone(), arguments }
     }
 
-    pub(crate) fn has_arguments_of(&self, other: &Factory) -> bool {
-        self.arguments == other.arguments
-    }
-
     /// Creates an agent, or returns the shared one.
-    pub(crate) fn call(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn call(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         if self.is_object {
             return Ok(self.given.clone_ref(py));
         }
@@ -136,7 +87,7 @@ impl Factory {
 
 /// The parameters of a Python agent.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct PythonParams(Vec<Param>);
+struct PythonParams(Vec<Param>);
 
 impl PythonParams {
     /// The parameters in the signature of a factory.
@@ -192,7 +143,7 @@ impl Params for PythonParams {
 /// These texts until the process exits, as declarations need them; equal ones share memory.
 fn kept(texts: Vec<String>) -> &'static [&'static str] {
     static KEPT: Mutex<BTreeMap<Vec<String>, &'static [&'static str]>> = Mutex::new(BTreeMap::new());
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = locked(&KEPT);
     kept.entry(texts).or_insert_with_key(|texts| {
         let texts = texts.iter().map(|text| &*text.clone().leak());
         texts.collect::<Vec<&str>>().leak()
@@ -207,9 +158,9 @@ const PAUSE: Duration = Duration::from_micros(200);
 /// Each match runs on its own thread. One of the waiting threads serves the queue: when no more matches join, it calls
 /// `decide_batch` or `probabilities` for all waiting matches and distributes the decisions. Timing determines which matches share a call, so
 /// the agent's answer must not depend on the rest of the batch.
-pub(crate) struct BatchAgent {
+struct BatchAgent {
     /// Creates the object if there is none yet.
-    pub(crate) factory: Arc<Factory>,
+    factory: Arc<Factory>,
     is_policy: bool,
     raised: Arc<RaisedExceptions>,
     queue: Mutex<CallQueue>,
@@ -227,11 +178,11 @@ struct CallQueue {
 }
 
 /// The position at which an agent is asked.
-pub(crate) struct Question {
-    pub(crate) seen: PyObservation,
-    pub(crate) choices: Choices,
-    pub(crate) space: ActionSpace,
-    pub(crate) seat: Seat,
+struct Question {
+    seen: PyObservation,
+    choices: Choices,
+    space: ActionSpace,
+    seat: Seat,
 }
 
 /// A match that waits for a decision.
@@ -249,13 +200,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl BatchAgent {
-    /// An empty queue. A class creates the object when the first match asks.
-    pub(crate) fn new(factory: Arc<Factory>, is_policy: bool, raised: Arc<RaisedExceptions>) -> BatchAgent {
-        BatchAgent { factory, is_policy, raised, queue: Mutex::default(), bell: Condvar::new() }
-    }
-
     /// Waits for the decision for a match. `Err` has the reason why there is none.
-    pub(crate) fn ask(&self, question: Question, draw: f64) -> Result<Action, String> {
+    fn ask(&self, question: Question, draw: f64) -> Result<Action, String> {
         let answer = AnswerCell::default();
         let mut queue = locked(&self.queue);
         let own = thread::current().id();
@@ -293,7 +239,7 @@ impl BatchAgent {
     }
 
     /// The probabilities of a policy for one match, in the order of the choices; `None` for an agent with `decide_batch`.
-    pub(crate) fn probabilities(&self, question: impl FnOnce() -> Question) -> Result<Option<Vec<f64>>, String> {
+    fn probabilities(&self, question: impl FnOnce() -> Question) -> Result<Option<Vec<f64>>, String> {
         if !self.is_policy {
             return Ok(None);
         }
@@ -377,7 +323,7 @@ fn questions(waiting: &[WaitingCall]) -> Vec<&Question> {
 }
 
 /// Calls `probabilities` of an object for one position. Returns the probabilities in the order of the choices.
-pub(crate) fn probabilities(object: &Bound<'_, PyAny>, question: &Question) -> PyResult<Vec<f64>> {
+fn probabilities(object: &Bound<'_, PyAny>, question: &Question) -> PyResult<Vec<f64>> {
     shares_of_all(object, &[question])?.remove(0)
 }
 
@@ -447,7 +393,7 @@ impl PythonAgent {
             );
             return Err(error::AgentError::new_err(what));
         }
-        if self.players.lock().unwrap_or_else(PoisonError::into_inner).insert(object.as_ptr() as usize) {
+        if locked(&self.players).insert(object.as_ptr() as usize) {
             return Ok(object);
         }
         Err(error::AgentError::new_err(format!(
@@ -522,7 +468,7 @@ fn bits(stream: &mut Stream) -> u64 {
 impl Drop for PythonAgent {
     fn drop(&mut self) {
         if let Some(object) = &self.object {
-            self.players.lock().unwrap_or_else(PoisonError::into_inner).remove(&(object.as_ptr() as usize));
+            locked(&self.players).remove(&(object.as_ptr() as usize));
         }
     }
 }
@@ -591,19 +537,44 @@ pub(crate) struct PythonRoster {
 }
 
 impl PythonRoster {
-    /// The exception for an error during play.
-    pub(crate) fn failed(&self, error: PlayError) -> PyErr {
-        self.raised.failed(error)
-    }
-
     /// Raises the interrupt (Ctrl-C) that reached an agent, if there was one.
     pub(crate) fn interrupted(&self, py: Python<'_>) -> PyResult<()> {
-        self.raised.interrupted(py)
+        let kept = locked(&self.raised.0);
+        let interrupt = kept.iter().find(|(_, error)| error.is_instance_of::<PyKeyboardInterrupt>(py));
+        interrupt.map_or(Ok(()), |(_, error)| Err(error.clone_ref(py)))
     }
 
     /// Prints the first exception of an agent with its traceback on standard error, if there is one.
     pub(crate) fn print_first(&self, py: Python<'_>) -> PyResult<()> {
-        self.raised.print_first(py)
+        let kept = locked(&self.raised.0);
+        let Some((_, error)) = kept.first() else { return Ok(()) };
+        let stderr = py.import("sys")?.getattr("stderr")?;
+        stderr.call_method1("write", ("\nthe first exception of a Python agent:\n",))?;
+        error.display(py);
+        stderr.call_method0("flush")?;
+        Ok(())
+    }
+
+    /// The exception for an error during play. The exception of an agent is its cause, with the traceback.
+    pub(crate) fn failed(&self, error: PlayError) -> PyErr {
+        let text = error.to_string();
+        let record = match error {
+            PlayError::Fault(fault) => Some(fault.record),
+            // Refused before the first match.
+            PlayError::Run(RunError::Plan(PlanError::Unplayable { .. })) => None,
+            error => return error::failed(error),
+        };
+        let raised = error::AgentFault::new_err(text.clone());
+        Python::attach(|py| {
+            let kept = locked(&self.raised.0);
+            // One text may be the beginning of another.
+            let causes = kept.iter().filter(|(kept, _)| text.contains(kept.as_str()));
+            let cause = causes.max_by_key(|(text, _)| text.len()).map(|(_, cause)| cause.clone_ref(py));
+            raised.set_cause(py, cause);
+            // The attribute is an addition; without it, the exception is still right.
+            let _ = record.map(|record| raised.value(py).setattr("record", PyRecord { record }));
+        });
+        raised
     }
 }
 
@@ -634,16 +605,22 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
             continue;
         }
         let (is_policy, factory) = (shares_object(factory.bind(py))?, Factory::of(factory.bind(py))?);
-        let (defaults, raised, players) = (factory.params().clone(), raised.clone(), Arc::default());
+        let (defaults, raised, players) = (factory.defaults.clone(), raised.clone(), Arc::default());
         // The agents with an object for all matches, one for each choice of parameters.
         let shared = Mutex::new(Vec::<Arc<BatchAgent>>::new());
         let make = move |params: &PythonParams| {
             let factory = Arc::new(factory.with(params));
             let batch_agent = is_policy.map(|is_policy| {
-                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                let found = shared.iter().find(|agent| agent.factory.has_arguments_of(&factory)).cloned();
+                let mut shared = locked(&shared);
+                let found = shared.iter().find(|agent| agent.factory.arguments == factory.arguments).cloned();
                 found.unwrap_or_else(|| {
-                    let agent = Arc::new(BatchAgent::new(Arc::clone(&factory), is_policy, raised.clone()));
+                    let agent = Arc::new(BatchAgent {
+                        factory: Arc::clone(&factory),
+                        is_policy,
+                        raised: raised.clone(),
+                        queue: Mutex::default(),
+                        bell: Condvar::new(),
+                    });
                     shared.push(Arc::clone(&agent));
                     agent
                 })

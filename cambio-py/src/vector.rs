@@ -48,6 +48,22 @@ pub(crate) struct BatchSettings {
     tensors: Arc<TensorSpace>,
 }
 
+impl BatchSettings {
+    fn new(
+        (rules, seats): (Rules, usize),
+        key: Key,
+        batch: usize,
+        opponents: Option<Vec<Option<String>>>,
+        reward: &str,
+        (rotates, autoreset): (bool, bool),
+        extras: Extras,
+    ) -> PyResult<BatchSettings> {
+        let (opponents, reward) = (opponents_of(opponents, seats)?, Reward::read(reward)?);
+        let (space, tensors) = (ActionSpace::new(&rules, seats), tensor_space(&rules, seats));
+        Ok(BatchSettings { rules, seats, key, batch, opponents, rotates, reward, autoreset, extras, space, tensors })
+    }
+}
+
 /// `batch` independent matches that one call steps. The results are written into arrays, which you can provide.
 ///
 /// Match `i` plays the deals `first_deal + i`, `first_deal + i + batch`, … under `seed`. When a match ends, its next deal starts
@@ -292,19 +308,8 @@ impl PyVectorGame {
         let key = crate::game::key(&seed, (&first_deal, "first_deal"), &agent_seed)?;
         let threads =
             threads.given().map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
-        let common = BatchSettings {
-            rules,
-            seats,
-            key,
-            batch,
-            opponents: opponents_of(opponents, seats)?,
-            rotates: rotate,
-            reward: Reward::read(reward)?,
-            autoreset,
-            extras: Extras { finals, all_seats, keys, true_cards },
-            space: ActionSpace::new(&rules, seats),
-            tensors: tensor_space(&rules, seats),
-        };
+        let extras = Extras { finals, all_seats, keys, true_cards };
+        let common = BatchSettings::new((rules, seats), key, batch, opponents, reward, (rotate, autoreset), extras)?;
         let arrays = Arrays::given(py, &common, [observations, masks, rewards, seat, done])?;
         let matches = (0..batch as u64).map(|number| {
             let key = Key { deal: key.deal.wrapping_add(number), ..key };
@@ -477,19 +482,9 @@ pub(crate) fn vector(
         return Err(error::CambioError::new_err(what));
     }
     let (rotates, autoreset, all_seats, keys, true_cards) = flags;
-    let common = BatchSettings {
-        rules,
-        seats,
-        key: key_of(seeds)?,
-        batch,
-        opponents: opponents_of((!specs.is_empty()).then_some(specs), seats)?,
-        rotates,
-        reward: Reward::read(reward)?,
-        autoreset,
-        extras: Extras { finals: results.2.is_some(), all_seats, keys, true_cards },
-        space: ActionSpace::new(&rules, seats),
-        tensors: tensor_space(&rules, seats),
-    };
+    let extras = Extras { finals: results.2.is_some(), all_seats, keys, true_cards };
+    let (key, specs) = (key_of(seeds)?, (!specs.is_empty()).then_some(specs));
+    let common = BatchSettings::new((rules, seats), key, batch, specs, reward, (rotates, autoreset), extras)?;
     let matches = matches.into_iter().map(|(seeds, deal, next, given, own)| {
         let key = Key { deal, ..seeds.map_or(Ok(common.key), key_of)? };
         Ok(MatchState { key, next, given: actions_of(&given)?, own: actions_of(&own)? })
