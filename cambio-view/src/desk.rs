@@ -14,9 +14,9 @@ use serde_json::json;
 
 use crate::catalogue::{Catalogue, RequestError, TableOption};
 use crate::inquiry::{hint, inquire};
-use crate::match_request::{CheckRequest, MatchRequest};
 use crate::requests::{
-    ActionRequest, ExplainRequest, HintRequest, ReviewRequest, TableRequest, position_for_hint, replay_in_json,
+    ActionRequest, CheckRequest, ExplainRequest, HintRequest, MatchRequest, ReviewRequest, TableRequest,
+    position_for_hint, replay_in_json,
 };
 use crate::review::{ReviewProgress, review};
 use crate::session::{SavedSession, Session};

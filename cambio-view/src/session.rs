@@ -105,18 +105,6 @@ enum JobOutcome {
     Rewound(Box<Session>),
 }
 
-impl fmt::Debug for SessionJob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionJob").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for JobResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JobResult").finish_non_exhaustive()
-    }
-}
-
 impl SessionJob {
     /// Runs the job, which takes as long as the agent needs.
     pub fn run(self) -> JobResult {
