@@ -400,7 +400,7 @@ def test_strategy_files_are_checked(tmp_path: Path) -> None:
     for rules, kind, what in [
         ("mini-m1", cambio.CambioError, "whose rules differ"),
         (other, cambio.CambioError, "whose rules differ"),
-        ("whist", cambio.RulesError, ""),
+        ("whist", cambio.RulesError, "whist"),
     ]:
         with pytest.raises(kind, match=what):
             cambio.StrategyPolicy(path, rules)
