@@ -36,30 +36,6 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 HOME = TARGET / "browser-venv"
 PACKAGES = ["playwright==1.65.2", "axe-playwright-python==0.1.8"]
-# The checks that run against the server and against the site without a server.
-BOTH = [
-    "matches_of_every_preset",
-    "keys_alone",
-    "a_page_that_is_loaded_again",
-    "two_tabs",
-    "hints_and_taking_back",
-    "speed_decides_races",
-    "risky_choices",
-    "in_the_window",
-    "cards_keep_their_size",
-    "penalty_cards",
-    "a_result_on_a_phone",
-    "nothing_hidden_is_in_the_page",
-    "pages_at_both_widths",
-    "watching",
-    "two_bots",
-    "strange_settings",
-    "one_click_one_table",
-    "the_match_of_a_tab",
-    "records_with_strange_fields",
-    "the_guide_goes_on",
-    "win_chance",
-]
 PRESETS = ["original", "original-b", "original-c", "original-d", "faessler", "classic"]
 
 
@@ -76,21 +52,10 @@ def chromium():
     find = lambda: shutil.which("chromium") or shutil.which("chromium-browser")
     if not find() and shutil.which("apt-get") and os.geteuid() == 0:
         print("installing chromium", file=sys.stderr)
-        quiet = {
-            "stdout": subprocess.DEVNULL,
-            "stderr": subprocess.DEVNULL,
-            "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
-        }
-        try:
-            subprocess.run(["apt-get", "update", "-q"], check=False, timeout=120, **quiet)
-            subprocess.run(
-                ["apt-get", "install", "-yq", "--no-install-recommends", "chromium", "fonts-dejavu-core"],
-                check=False,
-                timeout=300,
-                **quiet,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            pass
+        install = "apt-get update -q; apt-get install -yq --no-install-recommends chromium fonts-dejavu-core"
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+            subprocess.run(["sh", "-c", install], check=False, timeout=420, capture_output=True, env=environment)
     return find() or leave_out("chromium cannot be installed")
 
 
@@ -127,6 +92,10 @@ def expect(holds, what):
         raise Failure(what)
 
 
+HOLDS = "document.querySelector('.question')?.textContent.startsWith('You hold')"
+ANALYSED = "document.querySelector('.chances progress').hidden && document.querySelector('.costs')"
+
+
 def until(page, expression, arg=None, seconds=30):
     """Waits until an expression is true. Polls from Python, because the pages' content security policy forbids eval."""
     end = time.monotonic() + seconds
@@ -155,10 +124,9 @@ class Person:
         page = self.page
         body = {"rules": rules, "opponents": opponents, "notes": True, "practice": True, "seed": "7"} | options
         page.goto(address)
-        table = page.evaluate(OPEN, body)
+        self.table = page.evaluate(OPEN, body)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"'); localStorage.setItem('cambio.windows', '\"always\"')")
-        page.goto(f"{address}play.html?table={table}")
-        return table
+        page.goto(f"{address}play.html?table={self.table}")
 
     def wait(self):
         """Waits until a decision is needed or a round has ended. Returns the possible actions."""
@@ -235,19 +203,29 @@ class Person:
 # ------------------------------------------------------------------------------------------------------------ checks
 
 
-class Checks:
-    """The checks of the pages, whatever answers their requests."""
+class Pages:
+    """The pages of a server or of the site, with a browser."""
 
     def __init__(self, browser, address, cambio, folder, axe):
         self.browser, self.address, self.cambio, self.folder, self.axe = browser, address, cambio, folder, axe
 
-    def page(self, width=1280, scheme="light", **options):
-        context = self.browser.new_context(viewport={"width": width, "height": 850}, color_scheme=scheme, **options)
+    def page(self, width=1280, scheme="light", height=850, **options):
+        """A new page. Closes the pages before it."""
+        for context in self.browser.contexts:
+            context.close()
+        context = self.browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, **options)
         page = context.new_page()
         self.errors = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" and "409" not in said.text else None)
         return page
+
+    def table(self, rules, opponents, seed, calls=0.5, passes=0.85, width=1280, scheme="light", height=850, **options):
+        """A new page with a person at a new table."""
+        page = self.page(width, scheme, height)
+        person = Person(page, seed, calls=calls, passes=passes)
+        person.sit(self.address, rules, opponents, **options)
+        return page, person
 
     def is_well(self, page, where):
         """Checks that nothing overflows, that axe-core has no serious finding, and that no script failed."""
@@ -262,6 +240,11 @@ class Checks:
         expect(not grave, f"{where}: {json.dumps(grave, indent=1)}")
         expect(not self.errors, f"{where}: {self.errors}")
 
+    def passes(self, record):
+        """Checks a file with one record by `cambio replay`."""
+        replayed = subprocess.run([self.cambio, "replay", record], check=False, capture_output=True, text=True)
+        expect(replayed.stdout == "1 passed, 0 failed\n", f"{record.name}: {replayed.stdout}{replayed.stderr}")
+
     def has_names(self, page, where):
         """Checks that the texts beside a table name players and cards as the table does, without the letters of seats."""
         texts = page.locator(".side, .caption, .legend, .chances").all_inner_texts()
@@ -269,14 +252,51 @@ class Checks:
         found = [one for one in found if "changes the view" not in one and "goes to the next" not in one]
         expect(not found, f"{where}: letters of seats instead of names: {found}")
 
+    def watch(self, page, line):
+        """Opens a match of the run's records from its file."""
+        page.goto(f"{self.address}watch.html")
+        page.fill("[aria-label='Number of the match in the file']", str(line))
+        page.set_input_files("input[type=file]", self.folder / "runs/one/records.jsonl")
+        page.wait_for_selector(".caption")
+
+    def pictures(self, folder):
+        """Writes the screenshots for the book."""
+        for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
+            page = self.page(width, scheme, reduced_motion="reduce")
+            person = Person(page, 2, calls=0)
+            person.sit(self.address, "classic", ["greedy", "greedy"])
+            person.play(stop=lambda can: person.decisions >= 4 and can["cards"] and "hold" in can["question"])
+            page.wait_for_timeout(1800)
+            page.screenshot(path=folder / f"{name}.png", clip={"x": 0, "y": 0, "width": width, "height": 850})
+        page = self.page()
+        page.goto(f"file://{self.folder}/match.html#round=1&decision=22")
+        page.wait_for_timeout(300)
+        page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
+        page = self.page()
+        self.watch(page, 11)
+        page.click("text=Analyse this round")
+        until(page, "document.querySelector('.chances progress').hidden", seconds=180)
+        page.keyboard.press("b")
+        page.select_option(".row label select >> nth=-1", "learned")
+        page.click("text=Explain this decision")
+        expect("If the cards were counted now, " in page.text_content(".outlook"), page.text_content(".outlook"))
+        until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
+        page.wait_for_timeout(500)
+        page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 480, "width": 1280, "height": 850})
+        page.locator(".chances").screenshot(path=folder / "luck.png")
+
+
+class Checks(Pages):
+    """The checks of the pages, whatever answers their requests. Every method is a check."""
+
     def matches_of_every_preset(self):
         """A whole match on each preset against two agents, with clicks and keys, in both widths and colour schemes."""
         counts = []
         for number, preset in enumerate(PRESETS):
-            page = self.page(*[(1280, "light"), (400, "dark")][number % 2])
+            width, scheme = [(1280, "light"), (400, "dark")][number % 2]
             # Rare calls for a single long round, frequent calls for several short rounds.
-            person = Person(page, number, calls=0.15 if preset == "classic" else 0.6)
-            table = person.sit(self.address, preset, ["greedy", "heuristic"], notes=number % 3 != 2)
+            calls, notes = 0.15 if preset == "classic" else 0.6, number % 3 != 2
+            page, person = self.table(preset, ["greedy", "heuristic"], number, calls, width=width, scheme=scheme, notes=notes)
             decisions = person.play()
             unnamed = page.evaluate(
                 """() => [...document.querySelectorAll('.seat')].filter((seat) => seat.querySelector('.total').textContent && !seat.getAttribute('aria-label').includes(', total '))
@@ -290,13 +310,10 @@ class Checks:
             hidden = page.evaluate("document.querySelectorAll('.seat .card:not(.up)').length")
             expect(hidden == 0, f"{preset}: {hidden} cards are face down at the end")
             self.is_well(page, f"the end of {preset}")
-            record = page.evaluate(RECORD, table)
             file = self.folder / f"{preset}.jsonl"
-            file.write_text(record)
-            replayed = subprocess.run([self.cambio, "replay", file], check=False, capture_output=True, text=True)
-            expect(replayed.stdout == "1 passed, 0 failed\n", f"{preset}: {replayed.stdout}")
+            file.write_text(page.evaluate(RECORD, person.table))
+            self.passes(file)
             counts.append(f"{preset} {decisions}")
-            page.context.close()
         return f"decisions by clicks and keys: {', '.join(counts)}"
 
     def keys_alone(self):
@@ -330,13 +347,10 @@ class Checks:
         expect(len(shown) > 3 and len(dict(map(reversed, shown))) == len(shown), f"a topic comes twice: {shown}")
         expect(shown[-1][1] == "The score", f"the guide does not end with the score: {shown}")
         self.is_well(page, "the end of the guide")
-        page.context.close()
         return f"{decisions} decisions, the guide: {', '.join(topic for _, topic in shown)}"
 
     def a_page_that_is_loaded_again(self):
-        page = self.page()
-        person = Person(page, 11, calls=0)
-        person.sit(self.address, "classic", ["greedy", "sharp"])
+        page, person = self.table("classic", ["greedy", "sharp"], seed=11, calls=0)
         for _ in range(4):
             person.play(stop=lambda can: person.decisions % 3 == 2)
             person.decisions += 1
@@ -347,29 +361,26 @@ class Checks:
             page.reload()
             person.wait()
             expect(look() == before, f"after reloading: {look()}, before: {before}")
-        page.context.close()
         return "4 times"
 
     def two_tabs(self):
         """A table is open in one tab at a time. Another tab gets it with a button, or when the first tab is closed."""
-        one = self.page()
-        person = Person(one, 3)
-        table = person.sit(self.address, "classic", ["greedy"])
+        one, person = self.table("classic", ["greedy"], 3)
         person.wait()
         look = "[[...document.querySelectorAll('.board .card')].map((card) => card.getAttribute('aria-label')), document.querySelector('.question')?.textContent]"
         other = one.context.new_page()
-        other.goto(f"{self.address}play.html?table={table}")
+        other.goto(f"{self.address}play.html?table={person.table}")
         other.wait_for_selector("#take")
         self.is_well(other, "a table of another tab")
         one.keyboard.press("d")
-        until(one, "document.querySelector('.question').textContent.startsWith('You hold')")
+        until(one, HOLDS)
         held = one.evaluate(look)
         other.click("#take")
-        until(other, "document.querySelector('.question')?.textContent.startsWith('You hold')")
+        until(other, HOLDS)
         expect(other.evaluate(look) == held, f"the other tab shows {other.evaluate(look)}, not {held}")
         one.wait_for_selector("#take")
         other.keyboard.press("x")
-        until(other, "!document.querySelector('.question').textContent.startsWith('You hold')")
+        until(other, f"!{HOLDS}")
         Person(other, 0).wait()
         left = other.evaluate(look)
         other.close()
@@ -377,16 +388,13 @@ class Checks:
         expect(one.evaluate(look) == left, f"the first tab shows {one.evaluate(look)}, not {left}")
         one.reload()
         Person(one, 0).wait()
-        one.context.close()
         return "taken with a button, and when a tab is closed"
 
     def hints_and_taking_back(self):
-        page = self.page()
-        person = Person(page, 3)
-        person.sit(self.address, "classic", ["greedy", "heuristic"])
+        page, person = self.table("classic", ["greedy", "heuristic"], seed=3)
         person.wait()
         page.keyboard.press("d")
-        until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+        until(page, HOLDS)
         held = page.text_content(".question")
         page.keyboard.press("h")
         until(page, "document.querySelector('.hint-line').textContent.includes('suggests:')")
@@ -394,28 +402,22 @@ class Checks:
         page.keyboard.press("u")
         until(page, "document.querySelector('[data-verb=draw]')")
         page.keyboard.press("d")
-        until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+        until(page, HOLDS)
         expect(page.text_content(".question") == held, "the drawn card differs after an undo")
-        page.context.close()
         return hint
 
     def speed_decides_races(self):
         """Against agents with a reaction time of five seconds, an immediate snap wins every race."""
-        page = self.page()
-        person = Person(page, 21, calls=0, passes=0)
+        page, person = self.table("classic", ["random"] * 5, 21, calls=0, passes=0, reaction=5000)
         races = "[...document.querySelectorAll('.log li')].map((line) => line.textContent).filter((line) => line.startsWith('Fastest: '))"
-        person.sit(self.address, "classic", ["random"] * 5, reaction=5000)
         person.play(stop=lambda can: can["hasEnded"] or len(page.evaluate(races)) >= 2)
         lines = page.evaluate(races)
         expect(lines and all(line.startswith(("Fastest: you 0.", "Fastest: you 1.")) for line in lines if "you" in line), lines)
-        page.context.close()
         return lines[0]
 
     def risky_choices(self):
         """A call, and a snap of a card that is not known to match, need a confirmation, and so does the end of the match."""
-        page = self.page()
-        person = Person(page, 4, calls=0, passes=1)
-        person.sit(self.address, "faessler", ["greedy", "greedy"])
+        page, person = self.table("faessler", ["greedy", "greedy"], seed=4, calls=0, passes=1)
         person.play(stop=lambda can: "call" in can["verbs"])
         lines = lambda: page.evaluate("document.querySelector('.log').childElementCount")
         before = lines()
@@ -463,27 +465,14 @@ class Checks:
         page.click("text=Keep playing")
         until(page, "!document.querySelector('.confirm')")
         person.wait()
-        page.context.close()
         return f"snapped {place}"
 
     def in_the_window(self):
         """All cards are inside the table and do not overlap, and the question and the buttons are in the window."""
-        for width, height, seats in [
-            (1366, 650, 3),
-            (1366, 650, 8),
-            (1280, 720, 2),
-            (1280, 800, 8),
-            (768, 1024, 4),
-            (400, 740, 8),
-            (360, 640, 8),
-            (360, 640, 4),
-            (360, 640, 2),
-            (740, 360, 3),
-        ]:
-            page = self.page(width)
-            page.set_viewport_size({"width": width, "height": height})
-            person = Person(page, seats, calls=0)
-            person.sit(self.address, "original", ["greedy"] * (seats - 1))
+        sizes = [(1366, 650, 3), (1366, 650, 8), (1280, 720, 2), (1280, 800, 8), (768, 1024, 4)]
+        sizes += [(400, 740, 8), (360, 640, 8), (360, 640, 4), (360, 640, 2), (740, 360, 3)]
+        for width, height, seats in sizes:
+            page, person = self.table("original", ["greedy"] * (seats - 1), seed=seats, calls=0, width=width, height=height)
             person.play(stop=lambda can: person.decisions > 12 or can["hasEnded"])
             outside = page.evaluate(
                 """() => [...document.querySelectorAll('.felt .card, .bar, .result[open]')].filter((element) => element.checkVisibility({visibilityProperty: true}) && !element.matches('.lifted')).filter((element) => {
@@ -537,18 +526,16 @@ class Checks:
                 }"""
             )
             expect(not covering, f"marks at {width}×{height} with {seats} seats: {covering}")
-            page.context.close()
         return "two to eight seats, ten sizes"
 
     def cards_keep_their_size(self):
         """On a phone, the cards do not grow during a round, and do not shrink with the guide, a long question or a penalty card of the person."""
         counts = []
         for seats in (3, 2, 8):
-            page = self.page(360)
-            page.set_viewport_size({"width": 360, "height": 640})
-            person = Person(page, seats, calls=0, passes=0.3)
-            table = person.sit(self.address, "classic", ["greedy"] * (seats - 1), one_round=True)
-            page.goto(f"{self.address}play.html?table={table}{'&guide' if seats < 8 else ''}")
+            page, person = self.table(
+                "classic", ["greedy"] * (seats - 1), one_round=True, seed=seats, calls=0, passes=0.3, width=360, height=640
+            )
+            page.goto(f"{self.address}play.html?table={person.table}{'&guide' if seats < 8 else ''}")
             sizes = []
 
             def note(can):
@@ -571,12 +558,8 @@ class Checks:
             usual = [size for size, own, others in before if own <= 5 and others <= 4]
             counts.append(len(usual))
             expect(len({tuple(size) for size in usual}) == 1, f"cards change their size: {before}")
-            page.context.close()
         # In the next round, the cards are large again.
-        page = self.page(360)
-        page.set_viewport_size({"width": 360, "height": 640})
-        person = Person(page, 1, calls=1)
-        person.sit(self.address, "original", ["greedy"])
+        page, person = self.table("original", ["greedy"], seed=1, calls=1, width=360, height=640)
         size = lambda: page.evaluate("parseFloat(getComputedStyle(document.querySelector('.board')).getPropertyValue('--u'))")
         person.wait()
         first = size()
@@ -585,7 +568,6 @@ class Checks:
         until(page, "!document.querySelector('.result[open]')")
         person.wait()
         expect(abs(size() - first) < 1, f"the cards have {first} px in the first round and {size()} px in the second")
-        page.context.close()
         return f"{counts} decisions"
 
     def penalty_cards(self):
@@ -597,11 +579,9 @@ class Checks:
             (400, 740, 3, 6),
             (1280, 800, 8, 4),
         ]:
-            page = self.page(width)
-            page.set_viewport_size({"width": width, "height": height})
             rules = f'base = "classic"\nname = "hands of {hand}"\nhand = {hand}\n'
-            Person(page, 2).sit(self.address, rules, ["greedy"] * (seats - 1))
-            Person(page, 2).wait()
+            page, person = self.table(rules, ["greedy"] * (seats - 1), 2, width=width, height=height)
+            person.wait()
             # Shows more cards than the seats have.
             page.evaluate(
                 """async () => {
@@ -633,7 +613,6 @@ class Checks:
                         .sort(([one], [other]) => Math.round(one.top - other.top) || one.left - other.left).map(([, slot]) => slot))"""
                 )
                 expect(all(order == sorted(order) for order in orders), f"{width}×{height}: the cards lie as {orders}")
-            page.context.close()
             if width == 360:
                 (others, own), (others_then, own_then) = sizes[4, 0], sizes[6, 0]
                 expect(others_then > 0.94 * others and own_then > 0.8 * own, f"{seats} seats: the widths of the cards are {sizes}")
@@ -646,10 +625,9 @@ class Checks:
         """Beside the result of a round, all cards are still inside the table on a small screen."""
         counts = []
         for seats in (2, 8):
-            page = self.page(360)
-            page.set_viewport_size({"width": 360, "height": 640})
-            person = Person(page, seats, calls=0, passes=0.6)
-            person.sit(self.address, "classic", ["heuristic"] * (seats - 1))
+            page, person = self.table(
+                "classic", ["heuristic"] * (seats - 1), seed=seats, calls=0, passes=0.6, width=360, height=640
+            )
             person.play(stop=lambda can: person.decisions >= 6 or can["hasEnded"])
             person.calls = 1
             person.play(stop=lambda can: can["hasEnded"])
@@ -662,29 +640,24 @@ class Checks:
             outside = [place for place, below in cards if below > 1]
             expect(not outside, f"{seats} seats: below the table: {outside}")
             counts.append(len(cards))
-            page.context.close()
         return f"{counts} cards"
 
     def nothing_hidden_is_in_the_page(self):
         """The page never contains a face that the seat has not seen."""
-        page = self.page()
-        person = Person(page, 9)
-        table = person.sit(self.address, "classic", ["greedy", "heuristic"])
+        page, person = self.table("classic", ["greedy", "heuristic"], seed=9)
         person.play(stop=lambda can: can["hasEnded"])
         refused = page.evaluate(
-            f"async ([path]) => {TRANSPORT}.ask(path).then(() => 200, (error) => error.status)", [f"api/tables/{table}/replay"]
+            f"async ([path]) => {TRANSPORT}.ask(path).then(() => 200, (error) => error.status)",
+            [f"api/tables/{person.table}/replay"],
         )
         expect(refused in (200, 409), refused)
-        other = self.page()
-        Person(other, 9).sit(self.address, "classic", ["greedy", "heuristic"])
-        Person(other, 9).wait()
+        other, person = self.table("classic", ["greedy", "heuristic"], 9)
+        person.wait()
         up = other.evaluate("[...document.querySelectorAll('.others .card.up')].length")
         expect(up == 0, f"{up} opponents' cards are face up")
         other.goto(other.url.replace("play.html?table", "watch.html?table"))
         other.wait_for_selector(".trouble")
         expect("in progress" in other.text_content(".trouble"), other.text_content(".trouble"))
-        page.context.close()
-        other.context.close()
         return "opponents' cards are face down, and a match in progress cannot be watched"
 
     def pages_at_both_widths(self):
@@ -705,15 +678,7 @@ class Checks:
                 page.wait_for_selector("h1")
                 page.wait_for_timeout(150)
                 self.is_well(page, f"{path} {where}")
-            page.context.close()
         return "no serious finding of axe-core, no overflow"
-
-    def watch(self, page, line):
-        """Opens a match of the run's records from its file."""
-        page.goto(f"{self.address}watch.html")
-        page.fill("[aria-label='Number of the match in the file']", str(line))
-        page.set_input_files("input[type=file]", self.folder / "runs/one/records.jsonl")
-        page.wait_for_selector(".caption")
 
     def watching(self):
         page = self.page()
@@ -772,7 +737,6 @@ class Checks:
         self.is_well(page, "the explanation of a swap")
         page.keyboard.press("End")
         until(page, "document.querySelector('.scores').childElementCount > 0")
-        page.context.close()
         return f"{every} open cards, fewer for a seat"
 
     def win_chance(self):
@@ -870,7 +834,6 @@ class Checks:
         can = person.wait()
         expect(can["question"], "the person is not asked")
         expect(page.locator("text=Hint").count() > 0, "a continued match is not for practice")
-        page.context.close()
         return f"{decisions} decisions, {blunders} blunders, decision {number} tried again"
 
     def two_bots(self):
@@ -887,25 +850,11 @@ class Checks:
         page.reload()
         page.wait_for_selector(".caption")
         expect(page.text_content("h1") == title, "the match is lost when the page is reloaded")
-        page.context.close()
         return title
 
     def strange_settings(self):
         """Whatever the browser has stored, the pages open with valid settings, and a whole setting is kept."""
-        keys = [
-            "wish",
-            "desk",
-            "pace",
-            "clock",
-            "windows",
-            "adviser",
-            "sounds",
-            "guided",
-            "daily",
-            "reviews",
-            "guide",
-            "matches",
-        ]
+        keys = "wish desk pace clock windows adviser sounds guided daily reviews guide matches".split()
         odd = [
             "",
             "{",
@@ -949,7 +898,6 @@ class Checks:
             page.goto(f"{self.address}watch.html?linked=1")
             page.wait_for_selector("#bots")
             expect(not self.errors, f"{where}: {self.errors}")
-            page.context.close()
         page = self.page()
         page.goto(self.address)
         page.evaluate(
@@ -961,7 +909,6 @@ class Checks:
         page.click("#deal")
         page.wait_for_selector(".bar .question:not(:empty)")
         expect(page.input_value(".settings select >> nth=0") == "fast", "a valid setting is ignored")
-        page.context.close()
         return f"{len(odd)} strange values of {len(keys)} settings"
 
     def one_click_one_table(self):
@@ -990,13 +937,11 @@ class Checks:
         page.reload()
         person.play()
         clicks(page, "#again", "Play again")
-        page.context.close()
         page = self.page()
         page.goto(f"{self.address}watch.html")
         page.click("#bots")
         page.wait_for_selector(".caption")
         clicks(page, ".onward", "Play on from here")
-        page.context.close()
         # An error does not block the button.
         page = self.page()
         page.goto(self.address)
@@ -1008,7 +953,6 @@ class Checks:
         page.wait_for_selector(".trouble:not([hidden])")
         page.evaluate("() => { Storage.prototype.setItem = Storage.prototype.set; }")
         clicks(page, "#deal", "Play after an error")
-        page.context.close()
         return ", ".join(counts)
 
     def the_match_of_a_tab(self):
@@ -1046,7 +990,6 @@ class Checks:
             page.wait_for_selector(".caption")
         page.reload()
         expect(title() == "match 11 against two against three", title())
-        page.context.close()
         return "from three addresses, and back to the match"
 
     def records_with_strange_fields(self):
@@ -1063,7 +1006,7 @@ class Checks:
 
         show(match)
         page.click("text=Analyse this round")
-        until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=120)
+        until(page, ANALYSED, seconds=120)
         reviews = page.evaluate("JSON.parse(sessionStorage.getItem('cambio.reviews')).reviews")
 
         def review(record):
@@ -1107,7 +1050,6 @@ class Checks:
                 f"the labels of cards are not names: {words[:500]}",
             )
         expect(not self.errors, self.errors)
-        page.context.close()
         return f"{len(seats) + 6} wrong seats, four strange labels"
 
     def the_guide_goes_on(self):
@@ -1149,7 +1091,6 @@ class Checks:
         page.wait_for_url("**/play.html?table=*")
         person.wait()
         expect("Step 1" in look(), look())
-        page.context.close()
         return f"{len(shown)} times: {', '.join(dict.fromkeys(shown))}"
 
 
@@ -1176,14 +1117,14 @@ class ServerChecks(Checks):
             person.sit(address, "classic", ["greedy"])
             person.wait()
             page.keyboard.press("d")
-            until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+            until(page, HOLDS)
             page.evaluate("globalThis.isSamePage = true")
             server.kill()
             server.wait()
             until(page, lost(".question"))
             server, again = start()
             expect(again == address, f"the address is {again}, not {address}")
-            until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+            until(page, HOLDS)
             decisions = person.play()
             expect(page.evaluate("globalThis.isSamePage"), "the page was loaded again")
             page.click(".result >> text=Replay")
@@ -1193,11 +1134,10 @@ class ServerChecks(Checks):
             server.wait()
             until(page, lost(".chances [role=status]"))
             server, _ = start()
-            until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
+            until(page, ANALYSED, seconds=180)
             # The browser reports each request without an answer.
             self.errors[:] = [error for error in self.errors if "Failed to load resource" not in error]
             self.is_well(page, "the analysis after a restart")
-            page.context.close()
         finally:
             server.kill()
             server.wait()
@@ -1224,7 +1164,6 @@ class ServerChecks(Checks):
         expect("found 999" in page.text_content(".trouble"), page.text_content(".trouble"))
         page.goto(self.address + report)
         page.wait_for_selector("table")
-        page.context.close()
         return "the list, a report and a match"
 
     def a_page_from_disk(self):
@@ -1259,35 +1198,7 @@ class ServerChecks(Checks):
         page.click(".blunders a >> nth=0")
         until(page, "document.querySelector('.legend .better')")
         self.is_well(page, "the page from disk with the analysis")
-        page.context.close()
         return f"{decisions} decisions, {size // 1000} KB, loaded in {min(times):.0f} ms; another one with its analysis"
-
-    def pictures(self, folder):
-        """Writes the screenshots for the book."""
-        for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
-            page = self.page(width, scheme, reduced_motion="reduce")
-            person = Person(page, 2, calls=0)
-            person.sit(self.address, "classic", ["greedy", "greedy"])
-            person.play(stop=lambda can: person.decisions >= 4 and can["cards"] and "hold" in can["question"])
-            page.wait_for_timeout(1800)
-            page.screenshot(path=folder / f"{name}.png", clip={"x": 0, "y": 0, "width": width, "height": 850})
-            page.context.close()
-        page = self.page()
-        page.goto(f"file://{self.folder}/match.html#round=1&decision=22")
-        page.wait_for_timeout(300)
-        page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
-        page = self.page()
-        self.watch(page, 11)
-        page.click("text=Analyse this round")
-        until(page, "document.querySelector('.chances progress').hidden", seconds=180)
-        page.keyboard.press("b")
-        page.select_option(".row label select >> nth=-1", "learned")
-        page.click("text=Explain this decision")
-        expect("If the cards were counted now, " in page.text_content(".outlook"), page.text_content(".outlook"))
-        until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
-        page.wait_for_timeout(500)
-        page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 480, "width": 1280, "height": 850})
-        page.locator(".chances").screenshot(path=folder / "luck.png")
 
 
 class SiteChecks(Checks):
@@ -1312,8 +1223,7 @@ class SiteChecks(Checks):
             page.click(".result button:text-is('Save')")
         file = self.folder / "site.jsonl"
         saved.value.save_as(file)
-        replayed = subprocess.run([self.cambio, "replay", file], check=False, capture_output=True, text=True)
-        expect(replayed.stdout == "1 passed, 0 failed\n", replayed.stdout + replayed.stderr)
+        self.passes(file)
         page.click(".result a:text-is('Replay')")
         page.wait_for_selector(".caption")
         expect(page.text_content("h1") == "You against Ben (practice)", page.text_content("h1"))
@@ -1328,7 +1238,6 @@ class SiteChecks(Checks):
         page.reload()
         until(page, "document.querySelector('.costs')")
         expect(all(url.startswith((self.address, "blob:")) for url in asked), f"a request leaves the site: {asked}")
-        page.context.close()
         return f"{decisions} decisions, then the replay, an explanation and the chances to win"
 
     def a_slow_connection(self):
@@ -1357,7 +1266,6 @@ class SiteChecks(Checks):
             page.click("#deal")
             page.wait_for_selector(".question")
             seconds, megabytes = time.monotonic() - begun, sent[0] / 1e6
-            page.context.close()
             server.shutdown()
         expect(megabytes < 2.5, f"{megabytes:.2f} MB before the first card")
         expect(seconds < 2 or os.getloadavg()[0] > 1, f"{seconds:.1f} s until the first card")
@@ -1404,7 +1312,6 @@ class SiteChecks(Checks):
         page.wait_for_selector("#daily-deal")
         expect(line in page.text_content("#daily-deal"), page.text_content("#daily-deal"))
         self.is_well(page, "the start page after the daily deal")
-        page.context.close()
         # Another browser, which has stored nothing.
         page = self.page()
         page.goto(self.address)
@@ -1418,7 +1325,7 @@ class SiteChecks(Checks):
         title = page.text_content("h1")
         expect(sorted(title.split(" against ")) in (["Ada", "You"], ["Ben", "You"]), title)
         page.click("text=Analyse this round")
-        until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
+        until(page, ANALYSED, seconds=180)
         own = next(text for text in page.locator(".summary li").all_text_contents() if text.startswith("You: "))
         blunders = re.search(r"(\d+) blunder", own)
         expect(f", {blunders[1] if blunders else 0} blunder" in line, f"{line!r}, but the review says {own!r}")
@@ -1433,7 +1340,6 @@ class SiteChecks(Checks):
             page.goto(self.address + cut)
             page.wait_for_selector(".trouble")
             expect("damaged" in page.text_content(".trouble"), page.text_content(".trouble"))
-        page.context.close()
         return f"{line}, counted in {counting:.1f} s; a link of {len(links['Share the replay'])} characters"
 
     def a_published_run(self):
@@ -1472,7 +1378,6 @@ class SiteChecks(Checks):
         expect("20 of 20 matches differ" in page.text_content(".trouble"), page.text_content(".trouble"))
         page.goto(f"{self.address}runs.html?run=..%2Flevels")
         page.wait_for_selector("p.trouble")
-        context.close()
         return f"20 of {matches} matches checked, and 20 changed ones found"
 
     def offline(self):
@@ -1497,7 +1402,6 @@ class SiteChecks(Checks):
             decisions.append(person.play())
         page.goto(f"{self.address}runs.html?run=levels")
         page.wait_for_selector("#check")
-        page.context.close()
         return f"matches with {decisions} decisions, and a published run"
 
 
@@ -1539,7 +1443,7 @@ def main():
             except Error as error:
                 leave_out(f"chromium does not start: {str(error).splitlines()[0]}")
             checks = ServerChecks(browser, address, cambio, folder, axe)
-            transports = [("", checks, ["a_restart_of_the_server", "run_folders", "a_page_from_disk"])]
+            transports = [("", checks)]
             if website.can_build():
                 # Not at the root of the host, because the site must work at any path.
                 website.build(folder / "host/some/path", cambio)
@@ -1550,11 +1454,11 @@ def main():
                     text=True,
                 )
                 site = SiteChecks(browser, f"{host.stdout.readline().strip()}some/path/", cambio, folder, axe, host)
-                own = ["a_match_without_a_server", "a_slow_connection", "links_and_the_daily_deal", "a_published_run", "offline"]
-                transports.append(("site: ", site, own))
+                transports.append(("site: ", site))
             else:
                 print(f"skipped: the site without a server, which needs the Rust target {website.WASM}")
-            every = [(prefix, getattr(own, name)) for prefix, own, names in transports for name in BOTH + names]
+            methods = lambda own: [name for kind in (Checks, type(own)) for name in vars(kind) if not name.startswith("_")]
+            every = [(prefix, getattr(own, name)) for prefix, own in transports for name in methods(own)]
             for prefix, check in every:
                 name, begun = prefix + check.__name__.replace("_", " "), time.monotonic()
                 if arguments.only not in name:

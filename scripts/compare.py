@@ -132,7 +132,16 @@ class Run:
 
 # ---- the cases ----
 
+CASES = []
 
+
+def case(function):
+    """Adds a case, a function of a `Run`."""
+    CASES.append(function)
+    return function
+
+
+@case
 def presets(run):
     """All six presets at 2 and 4 seats: whole matches with totals and carry-over, with records."""
     names = "['original', 'original-b', 'original-c', 'original-d', 'faessler', 'classic']"
@@ -141,6 +150,7 @@ def presets(run):
     run.replay("presets")
 
 
+@case
 def seats(run):
     """Every number of seats from 2 to 8, with heuristics that forget."""
     run.run(
@@ -153,6 +163,7 @@ def seats(run):
     run.replay("seats")
 
 
+@case
 def rules(run):
     """Mini games, and a rule file in mirrors of single rounds with the payoff points."""
     run.copy("experiments/house.toml", "house.toml")
@@ -170,39 +181,28 @@ def rules(run):
     run.replay("mirror")
 
 
+@case
 def lineups(run):
     """Every form of lineups, rotations and payoffs."""
-    base = "seed = 15\ndeals = 12\n"
-    run.run(
-        "williams",
-        f"{base}rules = ['faessler']\nseats = [3, 4, 5]\nagents = {AGENTS}\nrotations = 'williams'\nseat_effects = true\n",
-    )
-    run.run(
-        "orders",
-        f"{base}rules = ['classic']\nseats = [3, 4]\nagents = {AGENTS}\nlineups = 'compositions'\n"
+    rest = {
+        "williams": f"rules = ['faessler']\nseats = [3, 4, 5]\nagents = {AGENTS}\nrotations = 'williams'\nseat_effects = true\n",
+        "orders": f"rules = ['classic']\nseats = [3, 4]\nagents = {AGENTS}\nlineups = 'compositions'\n"
         "rotations = 'all'\npayoff = 'margin'\nanchor = 'greedy'\n",
-    )
-    run.run(
-        "focal",
-        f"{base}rules = ['classic', 'original-d']\nseats = [3]\n"
+        "focal": "rules = ['classic', 'original-d']\nseats = [3]\n"
         "agents = ['sharp', 'cautious', 'bold', 'patient', 'snapper', 'disruptor', 'collector', 'looker', 'bluffer',"
         " 'never-calls', 'sharp(capacity=2)', 'sharp(threshold=0.7)', 'sharp(confusion=0.3)']\n"
         "lineups = { field = ['sharp'] }\n",
-    )
-    run.run(
-        "pools",
-        f"{base}rules = ['original-b']\nseats = [2, 5]\nagents = {AGENTS}\n"
+        "pools": f"rules = ['original-b']\nseats = [2, 5]\nagents = {AGENTS}\n"
         "lineups = { pools = [['greedy'], ['random', 'heuristic']] }\n",
-    )
-    run.run(
-        "listed",
-        f"{base}rules = ['original-c']\nseats = [2, 3]\nagents = {AGENTS}\nunit = 'rounds'\n"
+        "listed": f"rules = ['original-c']\nseats = [2, 3]\nagents = {AGENTS}\nunit = 'rounds'\n"
         "lineups = [['greedy', 'random'], ['greedy', 'greedy', 'heuristic'], ['random', 'random', 'random']]\n",
-    )
-    for name in ["williams", "orders", "focal", "pools", "listed"]:
+    }
+    for name, spec in rest.items():
+        run.run(name, f"seed = 15\ndeals = 12\n{spec}")
         run.use(name)
 
 
+@case
 def searches(run):
     """The searching agents in every mode with small budgets."""
     run.run(
@@ -219,6 +219,7 @@ def searches(run):
     run.replay("searches")
 
 
+@case
 def oracle(run):
     """An analysis agent, which sees every card and is marked in every row."""
     run.run(
@@ -231,6 +232,7 @@ def oracle(run):
     run.replay("oracle")
 
 
+@case
 def bot(run):
     """A bot in another language."""
     run.copy("examples/bot.py", "bot.py")
@@ -243,6 +245,7 @@ def bot(run):
     run.replay("bot")
 
 
+@case
 def faults(run):
     """A faulty bot: forfeits, void blocks, and a run that stops, replays its match, and is resumed."""
     run.write("faulty.py", FAULTY)
@@ -262,6 +265,7 @@ def faults(run):
     run.must_be_same("whole", "resumed")
 
 
+@case
 def resumed(run):
     """A truncated run with half a line in its ledger is resumed to the same run."""
     spec = f"seed = 21\ndeals = 60\nrules = ['classic', 'original']\nseats = [2, 4]\nagents = {AGENTS}\n"
@@ -278,6 +282,7 @@ def resumed(run):
     run.must_be_same("whole", "cut")
 
 
+@case
 def threads(run):
     """One and two threads write the same bytes, in many batches."""
     spec = (
@@ -291,6 +296,7 @@ def threads(run):
     run.use("threads2")
 
 
+@case
 def tune(run):
     """Tuning by every method, and a regenerated report."""
     greedy = "tune --agent greedy(call_at=?) --quiet --range"
@@ -312,6 +318,7 @@ def tune(run):
             run.errors.append(f"`cambio report {name}` changed report.html")
 
 
+@case
 def sprt(run):
     """Sequential tests, decided and undecided."""
     run("sprt greedy heuristic --elo0 -5 --elo1 5 --deals 600 --quiet --threads 2")
@@ -320,6 +327,7 @@ def sprt(run):
     run("sprt sharp sharp(decay=0.3) --rounds --rules faessler --deals 80 --quiet")
 
 
+@case
 def solving(run):
     """Exact solving, exact exploitability, and lower bounds from a responder."""
     for number, algorithm in enumerate(["dcfr", "cfr+", "mccfr"]):
@@ -333,6 +341,7 @@ def solving(run):
     run("exploit --rules classic --agent greedy --deals 4 --iterations 60 --candidates 30 --threads 2 --quiet --format json")
 
 
+@case
 def texts(run):
     """Rules, agents, schema, sample sizes, and the conformance check."""
     run("rules")
@@ -346,6 +355,7 @@ def texts(run):
     run("agents --check rollout(n=5) --matches 1 --rules classic --seats 3")
 
 
+@case
 def person(run):
     """A person at the terminal who enters every kind of decision."""
     words = ["", "d", "drop", "keep a1", "?", "pass", "look b1", "look a2", "swap a1 b2", "end", "skip", "a3"]
@@ -357,6 +367,7 @@ def person(run):
     run("replay play.jsonl --events")
 
 
+@case
 def mistakes(run):
     """Invalid input and its error messages."""
     base = f"seed = 1\ndeals = 2\nagents = {AGENTS}\n"
@@ -396,26 +407,6 @@ def mistakes(run):
         "report nowhere",
     ]:
         run(words, code=1)
-
-
-CASES = [
-    presets,
-    seats,
-    rules,
-    lineups,
-    searches,
-    oracle,
-    bot,
-    faults,
-    resumed,
-    threads,
-    tune,
-    sprt,
-    solving,
-    texts,
-    person,
-    mistakes,
-]
 
 
 # ---- comparing ----
@@ -558,11 +549,11 @@ def compare(case, old, new, options):
     return passed, failed
 
 
-def play(case, binary, folder):
+def play(one, binary, folder):
     begun = time.monotonic()
     run = Run(binary, folder)
     try:
-        case(run)
+        one(run)
     except Exception as error:  # pylint: disable=broad-except
         run.errors.append(f"{type(error).__name__}: {error}")
     return run, time.monotonic() - begun
@@ -577,13 +568,8 @@ def main():
     parser.add_argument("old", type=Path, help="the binary before the change")
     parser.add_argument("new", type=Path, help="the binary after the change")
     parser.add_argument("--only", action="append", default=[], choices=names, help="only this case; can be repeated")
-    parser.add_argument(
-        "--ignore-column",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="ignore this column, which may be missing or different; can be repeated",
-    )
+    ignored = "ignore this column, which may be missing or different; can be repeated"
+    parser.add_argument("--ignore-column", action="append", default=[], metavar="NAME", help=ignored)
     parser.add_argument(
         "--ignore-prose", action="store_true", help="ignore descriptions in `schema` and `agents`, and error messages"
     )

@@ -116,13 +116,7 @@ impl<O: Write> Person<O> {
         if is_new {
             self.say(&format!("\nround {}: seat {} starts", step.scene.round, step.scene.turn));
         }
-        // No turn had begun before the step: its lines are about the first peeks.
-        let is_early = step.scene.turns == step.lines.iter().filter(|line| line.starts_with("turn of ")).count();
-        for line in &step.lines {
-            let is_lead = is_new || is_early || ["turn of ", "the round ends"].iter().any(|part| line.contains(part));
-            let indent = if is_lead { "  " } else { "    " };
-            self.say(&format!("{indent}{line}"));
-        }
+        step.lines.iter().for_each(|line| self.say(&line.to_string()));
         // Without notes, the lines do not name cards that only this seat has seen.
         for (spot, kind) in step.glimpses.iter().filter(|_| !notes) {
             self.say(&format!("    you see {} in {spot}", kinds[*kind].spoken()));

@@ -53,6 +53,13 @@ fn texts(py: Python<'_>, spots: [Option<Spot>; 2]) -> PyResult<Bound<'_, PyTuple
     PyTuple::new(py, spots.into_iter().flatten().map(|spot| spot.to_string()).collect::<Vec<_>>())
 }
 
+properties! { PyAction, this;
+    /// The first word of the notation, such as `keep`.
+    verb: String = this.0.to_string().split(' ').next().unwrap_or_default().to_owned();
+    /// The spots in the notation, such as `("a3",)`.
+    spots<'py>(py): PyResult<Bound<'py, PyTuple>> = texts(py, this.0.spots());
+}
+
 #[pymethods]
 impl PyAction {
     #[new]
@@ -93,18 +100,6 @@ impl PyAction {
                 self.0
             ))
         })
-    }
-
-    /// The first word of the notation, such as `keep`.
-    #[getter]
-    fn verb(&self) -> String {
-        self.0.to_string().split(' ').next().unwrap_or_default().to_owned()
-    }
-
-    /// The spots in the notation, such as `("a3",)`.
-    #[getter]
-    fn spots<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        texts(py, self.0.spots())
     }
 
     fn __str__(&self) -> String {
@@ -177,38 +172,21 @@ impl PyEvent {
     }
 }
 
+properties! { PyEvent, this;
+    /// The kind of event: `drew`, `kept`, `snapped wrong`, …
+    kind: &'static str = this.parts().0;
+    /// The seat that acted or is affected; `None` for events without a seat.
+    seat: Option<usize> = this.parts().1.map(Seat::index);
+    /// The spots of the event. For `kept`, the spot that received the held card; for `gave`, the source and the destination.
+    spots<'py>(py): PyResult<Bound<'py, PyTuple>> = texts(py, this.parts().2);
+    /// The label of the card, if the seat saw its face. For `kept`, the card that went onto the pile.
+    card: Option<&'static str> = this.parts().3.map(|card| this.rules.label(card));
+    /// A 56-bit number that identifies the event; different events have different codes.
+    code: u64 = this.sighting.code();
+}
+
 #[pymethods]
 impl PyEvent {
-    /// The kind of event: `drew`, `kept`, `snapped wrong`, …
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.parts().0
-    }
-
-    /// The seat that acted or is affected; `None` for events without a seat.
-    #[getter]
-    fn seat(&self) -> Option<usize> {
-        self.parts().1.map(Seat::index)
-    }
-
-    /// The spots of the event. For `kept`, the spot that received the held card; for `gave`, the source and the destination.
-    #[getter]
-    fn spots<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        texts(py, self.parts().2)
-    }
-
-    /// The label of the card, if the seat saw its face. For `kept`, the card that went onto the pile.
-    #[getter]
-    fn card(&self) -> Option<&'static str> {
-        self.parts().3.map(|card| self.rules.label(card))
-    }
-
-    /// A 56-bit number that identifies the event; different events have different codes.
-    #[getter]
-    fn code(&self) -> u64 {
-        self.sighting.code()
-    }
-
     fn __str__(&self) -> String {
         let (kind, seat, spots, card) = self.parts();
         let mut text = seat.map_or_else(String::new, |seat| format!("{seat} ")) + kind;

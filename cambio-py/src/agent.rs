@@ -150,29 +150,20 @@ impl PartialEq for PyAgent {
     }
 }
 
+properties! { PyAgent, this;
+    /// The spec, in its shortest form.
+    spec: String = this.spec.to_string();
+    /// The spec with all parameters, including the defaults.
+    full: String = this.spec.full();
+    /// The agent's name.
+    name: String = this.spec.to_string().split('(').next().unwrap_or_default().to_owned();
+}
+
 #[pymethods]
 impl PyAgent {
     #[new]
     fn new(spec: &str) -> PyResult<PyAgent> {
         Ok(PyAgent { spec: PyAgent::read(spec)?, memory: Mutex::default() })
-    }
-
-    /// The spec, in its shortest form.
-    #[getter]
-    fn spec(&self) -> String {
-        self.spec.to_string()
-    }
-
-    /// The spec with all parameters, including the defaults.
-    #[getter]
-    fn full(&self) -> String {
-        self.spec.full()
-    }
-
-    /// The agent's name.
-    #[getter]
-    fn name(&self) -> String {
-        self.spec.to_string().split('(').next().unwrap_or_default().to_owned()
     }
 
     /// Returns the agent's decision for the seat to act. Does not change the game, and releases the GIL.

@@ -195,28 +195,5 @@ pub(crate) fn to_json(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value>
 
 /// Converts JSON to a Python value.
 pub(crate) fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match value {
-        Value::Null => py.None().into_bound(py),
-        Value::Bool(flag) => PyBool::new(py, *flag).to_owned().into_any(),
-        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(whole), _) => whole.into_pyobject(py)?.into_any(),
-            (None, Some(whole)) => whole.into_pyobject(py)?.into_any(),
-            (None, None) => number.as_f64().into_pyobject(py)?,
-        },
-        Value::String(text) => PyString::new(py, text).into_any(),
-        Value::Array(items) => {
-            let list = PyList::empty(py);
-            for item in items {
-                list.append(from_json(py, item)?)?;
-            }
-            list.into_any()
-        }
-        Value::Object(map) => {
-            let dict = PyDict::new(py);
-            for (key, item) in map {
-                dict.set_item(key, from_json(py, item)?)?;
-            }
-            dict.into_any()
-        }
-    })
+    py.import("json")?.call_method1("loads", (value.to_string(),))
 }

@@ -9,8 +9,9 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::error;
 use crate::error::refused;
+use crate::python_agent::{Bots, PythonRoster, roster_with};
 use crate::record::PyRecord;
-use crate::tournament::{Bots, PythonRoster, about, planned, roster_with};
+use crate::tournament::{about, planned};
 
 /// The plan of an experiment file. Each batch of its matches can be played on another machine.
 ///
@@ -23,6 +24,13 @@ pub(crate) struct PyPlan {
 
 fn bots(agents: Option<&Bound<'_, PyDict>>) -> PyResult<Bots> {
     agents.map_or_else(|| Ok(Vec::new()), |agents| agents.items().extract())
+}
+
+properties! { PyPlan, this;
+    /// The number of batches.
+    batches: u64 = this.plan().batch_count();
+    /// Whether all agents make the same decisions on every machine.
+    is_reproducible: bool = this.plan().agents.iter().all(|agent| agent.reproducible);
 }
 
 #[pymethods]
@@ -53,18 +61,6 @@ impl PyPlan {
             plan.map(PlanPlayer::new).map_err(|error| error::ExperimentError::new_err(error.to_string()))
         })?;
         Ok(PyPlan { player, roster })
-    }
-
-    /// The number of batches.
-    #[getter]
-    fn batches(&self) -> u64 {
-        self.plan().batch_count()
-    }
-
-    /// Whether all agents make the same decisions on every machine.
-    #[getter]
-    fn is_reproducible(&self) -> bool {
-        self.plan().agents.iter().all(|agent| agent.reproducible)
     }
 
     /// The tables and deals of a batch, as text.
@@ -100,6 +96,20 @@ pub(crate) struct PyRunFolder {
     folder: RunFolder,
 }
 
+properties! { PyRunFolder, this;
+    /// The plan as text, for `Plan.from_lock` on other machines.
+    lock: String = this.folder.plan().lock();
+    /// The folder of the commands and files of bots, if they have relative paths.
+    agents_folder: Option<&Path> = this.folder.agents_folder();
+    /// The batches that are not committed yet.
+    batches_left: (u64, u64) = {
+        let left = this.folder.batches_left();
+        (left.start, left.end)
+    };
+    /// The number of committed matches.
+    matches: u64 = this.folder.matches();
+}
+
 #[pymethods]
 impl PyRunFolder {
     #[new]
@@ -113,31 +123,6 @@ impl PyRunFolder {
         let open = if resume { RunFolder::reopen } else { RunFolder::create };
         let folder = py.detach(|| open(&path, plan)).map_err(|error| error::failed(PlayError::Run(error)))?;
         Ok(PyRunFolder { folder })
-    }
-
-    /// The plan as text, for `Plan.from_lock` on other machines.
-    #[getter]
-    fn lock(&self) -> String {
-        self.folder.plan().lock()
-    }
-
-    /// The folder of the commands and files of bots, if they have relative paths.
-    #[getter]
-    fn agents_folder(&self) -> Option<&Path> {
-        self.folder.agents_folder()
-    }
-
-    /// The batches that are not committed yet.
-    #[getter]
-    fn batches_left(&self) -> (u64, u64) {
-        let left = self.folder.batches_left();
-        (left.start, left.end)
-    }
-
-    /// The number of committed matches.
-    #[getter]
-    fn matches(&self) -> u64 {
-        self.folder.matches()
     }
 
     /// Commits the next batch, given as the bytes of `Plan.play_batch`. The last batch may be committed again: then its rows are compared,

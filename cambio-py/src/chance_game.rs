@@ -13,9 +13,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyList, PyTuple};
 
 use crate::action::{PyAction, decision, no_index};
-use crate::episode::score_reward;
+use crate::episode::{SeatKeys, score_reward};
 use crate::game::shared_methods;
-use crate::keys::SeatKeys;
 use crate::rules::{self, hash_of, tensor_space};
 use crate::{args, error};
 
@@ -128,6 +127,15 @@ impl PartialEq for PyChanceGame {
     }
 }
 
+properties! { PyChanceGame, this;
+    /// Whether the match is over.
+    is_over: bool = this.game.is_over();
+    /// Whether the match is at a chance node.
+    is_chance: bool = !this.game.outcomes().is_empty();
+    /// All steps so far: indices of decisions and numbers of outcomes.
+    history<'py>(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, &this.history);
+}
+
 #[pymethods]
 impl PyChanceGame {
     #[new]
@@ -135,24 +143,6 @@ impl PyChanceGame {
     fn new(rules: &Bound<'_, PyAny>, seats: Option<&Bound<'_, PyAny>>) -> PyResult<PyChanceGame> {
         let (rules, seats) = rules::table_or_default(Some(rules), seats)?;
         PyChanceGame::of(&rules, seats)
-    }
-
-    /// Whether the match is over.
-    #[getter]
-    fn is_over(&self) -> bool {
-        self.game.is_over()
-    }
-
-    /// Whether the match is at a chance node.
-    #[getter]
-    fn is_chance(&self) -> bool {
-        !self.game.outcomes().is_empty()
-    }
-
-    /// All steps so far: indices of decisions and numbers of outcomes.
-    #[getter]
-    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.history)
     }
 
     /// The outcomes of a chance node: the number and probability of each. Raises `IllegalAction` at any other node.

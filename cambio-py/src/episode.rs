@@ -1,4 +1,4 @@
-//! A match that Python code steps, with agents in some seats.
+//! A match that Python code steps, with agents in some seats, and the keys of its information sets.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,16 +7,17 @@ use cambio_core::engine::IllegalAction;
 use cambio_core::play::{MatchError, RoundLog, StepResult};
 use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
+use cambio_core::testing::Relabelling;
 use cambio_core::view::RoundHistory;
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Deal, Notice, Observation, Observer, Players, Playing, Referee, Rules, Score,
-    Seat,
+    Action, Agent, AgentError, Briefing, Card, Deal, Event, Notice, Observation, Observer, Players, Playing, Referee,
+    Rules, Score, Seat, Standing, State,
 };
+use cambio_solve::HistoryKey;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error;
-use crate::keys::SeatKeys;
 use crate::rules::PyRules;
 
 words! {
@@ -265,4 +266,86 @@ pub(crate) fn texts(actions: &[Action]) -> String {
 pub(crate) fn actions_of(texts: &str) -> PyResult<Vec<Action>> {
     let texts = texts.split(',').filter(|text| !text.is_empty());
     texts.map(|text| text.parse().map_err(error::action)).collect()
+}
+
+/// The largest deck whose keys every match computes. Games with larger decks are too large for strategy files.
+const MOST_CARDS: usize = 24;
+
+/// The names of the seats in keys: the seat with the first turn is seat a, as in solved games.
+pub(crate) fn from_starter(standing: &Standing<'_>) -> Relabelling {
+    let seats = standing.setup.seats;
+    Relabelling::new(seats, seats - standing.setup.starter.index())
+}
+
+/// Computes the key of each seat's information set in the current round.
+#[derive(Clone, Debug)]
+pub(crate) struct SeatKeys(
+    /// `None` if no keys are computed, because they take a third of the time of a step.
+    Option<Box<RoundKeys>>,
+);
+
+#[derive(Clone, Debug)]
+struct RoundKeys {
+    seats: usize,
+    keys: [HistoryKey; MAX_SEATS],
+    relabelling: Relabelling,
+}
+
+impl SeatKeys {
+    /// Keys for tables that are small enough for strategy files: two seats and a small deck.
+    pub(crate) fn of_small(rules: &Rules, seats: usize) -> SeatKeys {
+        SeatKeys::when(SeatKeys::is_small(rules, seats), seats)
+    }
+
+    /// Whether a table is small enough for strategy files.
+    pub(crate) fn is_small(rules: &Rules, seats: usize) -> bool {
+        seats == 2 && rules.deck().len() <= MOST_CARDS
+    }
+
+    /// Keys if they are wanted.
+    pub(crate) fn when(is_wanted: bool, seats: usize) -> SeatKeys {
+        let (keys, relabelling) = ([HistoryKey::START; MAX_SEATS], Relabelling::new(seats, 0));
+        SeatKeys(is_wanted.then(|| Box::new(RoundKeys { seats, keys, relabelling })))
+    }
+
+    /// The key of a seat, if keys are computed.
+    pub(crate) fn of(&self, seat: Seat) -> Option<HistoryKey> {
+        self.0.as_ref().map(|round| round.keys[seat.index()])
+    }
+}
+
+impl RoundKeys {
+    fn event(&mut self, event: &Event<Card>) {
+        for (key, seat) in self.keys[..self.seats].iter_mut().zip(Seat::ALL) {
+            key.perceive(self.relabelling.event(&event.seen_from(seat)));
+        }
+    }
+
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        if state.choices().len() > 1 {
+            self.keys[seat.index()].decide(self.relabelling.action(action).canonical());
+        }
+    }
+}
+
+impl Observer for SeatKeys {
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        if let Some(round) = &mut self.0 {
+            (round.keys, round.relabelling) = ([HistoryKey::START; MAX_SEATS], from_starter(standing));
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event<Card>) {
+        if let Some(round) = &mut self.0 {
+            round.event(event);
+        }
+    }
+
+    #[inline]
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        if let Some(round) = &mut self.0 {
+            round.decides(state, seat, action);
+        }
+    }
 }

@@ -15,8 +15,7 @@ use pyo3::types::PyTuple;
 
 use crate::action::{PyAction, PyEvent, decision};
 use crate::args::Arg;
-use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of};
-use crate::keys::SeatKeys;
+use crate::episode::{GameEpisode, Reward, SeatKeys, Seeds, actions_of, key_of};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
 use crate::rules::{self, hash_of, tensor_space};
@@ -47,51 +46,28 @@ macro_rules! shared_methods {
             }
         }
 
+        properties! { $class, this;
+            /// The rules.
+            rules: $crate::rules::PyRules = $crate::rules::PyRules(this.standing().setup.rules);
+            /// The number of seats.
+            seats: usize = this.standing().setup.seats;
+            /// The seat to act, from 0; `None` when the match is over, and at a chance node of a `ChanceGame`.
+            seat: Option<usize> = this.actor().map(Seat::index);
+            /// The number of rounds that have ended; 0 during the first round.
+            round: usize = this.standing().round;
+            /// Each seat's total over the rounds that have ended, seat 0 first.
+            totals<'py>(py): PyResult<Bound<'py, PyTuple>> = $crate::observation::floats(py, this.standing().totals);
+            /// The layout of observation tensors.
+            layout: $crate::rules::PyLayout = {
+                let setup = this.standing().setup;
+                $crate::rules::PyLayout::shared(&setup.rules, setup.seats, &this.tensors)
+            };
+            /// The size of the action space: indices are from 0 to `action_count - 1`.
+            action_count: usize = this.space.action_count();
+        }
+
         #[pymethods]
         impl $class {
-            /// The rules.
-            #[getter]
-            fn rules(&self) -> $crate::rules::PyRules {
-                $crate::rules::PyRules(self.standing().setup.rules)
-            }
-
-            /// The number of seats.
-            #[getter]
-            fn seats(&self) -> usize {
-                self.standing().setup.seats
-            }
-
-            /// The seat to act, from 0; `None` when the match is over, and at a chance node of a `ChanceGame`.
-            #[getter]
-            fn seat(&self) -> Option<usize> {
-                self.actor().map(Seat::index)
-            }
-
-            /// The number of rounds that have ended; 0 during the first round.
-            #[getter]
-            fn round(&self) -> usize {
-                self.standing().round
-            }
-
-            /// Each seat's total over the rounds that have ended, seat 0 first.
-            #[getter]
-            fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-                $crate::observation::floats(py, self.standing().totals)
-            }
-
-            /// The layout of observation tensors.
-            #[getter]
-            fn layout(&self) -> $crate::rules::PyLayout {
-                let setup = self.standing().setup;
-                $crate::rules::PyLayout::shared(&setup.rules, setup.seats, &self.tensors)
-            }
-
-            /// The size of the action space: indices are from 0 to `action_count - 1`.
-            #[getter]
-            fn action_count(&self) -> usize {
-                self.space.action_count()
-            }
-
             /// The observation of a seat; by default, of the seat to act. Raises `IllegalAction` without a seat to act.
             #[pyo3(signature = (seat = None))]
             pub(crate) fn observe(
@@ -286,6 +262,27 @@ impl PyGame {
     }
 }
 
+properties! { PyGame, this;
+    /// The seed: a number, or 64 hexadecimal digits if it was given as text.
+    seed<'py>(py): PyResult<Bound<'py, PyAny>> = seed_object(py, this.key().seed);
+    /// The seed of the agents' random numbers.
+    agent_seed<'py>(py): PyResult<Bound<'py, PyAny>> = seed_object(py, this.key().agents);
+    /// The number of the deal under the seed.
+    deal: u64 = this.key().deal;
+    /// What `rewards` returns: "rank" or "score".
+    reward: &'static str = this.episode.reward().word();
+    /// Whether the match is over.
+    is_over: bool = this.playing().is_over();
+    /// The number of decisions so far.
+    decisions: usize = this.playing().decisions();
+    /// The ranks, seat 0 first; equal totals share a rank. `None` until the match is over.
+    ranks<'py>(py): PyResult<Option<Bound<'py, PyTuple>>> =
+        this.playing().result().map(|result| PyTuple::new(py, result.ranks)).transpose();
+    /// All decisions so far, in order.
+    actions<'py>(py): PyResult<Bound<'py, PyTuple>> =
+        PyTuple::new(py, this.playing().actions().iter().map(|&action| PyAction(action)));
+}
+
 #[pymethods]
 impl PyGame {
     #[new]
@@ -315,54 +312,6 @@ impl PyGame {
         let playing = Playing::restore(&record.record).map_err(error::restore)?;
         let (rules, seats, key) = (*playing.rules(), playing.seats(), playing.key());
         GameEpisode::replayed(&rules, seats, key, Reward::Rank, playing.actions()).map(PyGame::from)
-    }
-
-    /// The seed: a number, or 64 hexadecimal digits if it was given as text.
-    #[getter]
-    fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        seed_object(py, self.key().seed)
-    }
-
-    /// The seed of the agents' random numbers.
-    #[getter]
-    fn agent_seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        seed_object(py, self.key().agents)
-    }
-
-    /// The number of the deal under the seed.
-    #[getter]
-    fn deal(&self) -> u64 {
-        self.key().deal
-    }
-
-    /// What `rewards` returns: "rank" or "score".
-    #[getter]
-    fn reward(&self) -> &'static str {
-        self.episode.reward().word()
-    }
-
-    /// Whether the match is over.
-    #[getter]
-    fn is_over(&self) -> bool {
-        self.playing().is_over()
-    }
-
-    /// The number of decisions so far.
-    #[getter]
-    fn decisions(&self) -> usize {
-        self.playing().decisions()
-    }
-
-    /// The ranks, seat 0 first; equal totals share a rank. `None` until the match is over.
-    #[getter]
-    fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.playing().result().map(|result| PyTuple::new(py, result.ranks)).transpose()
-    }
-
-    /// All decisions so far, in order.
-    #[getter]
-    fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.playing().actions().iter().map(|&action| PyAction(action)))
     }
 
     /// Carries out a decision of the seat to act, and all events up to the next decision.
@@ -443,18 +392,6 @@ pub(crate) fn game(
 ) -> PyResult<PyGame> {
     let (rules, seats) = rules::table(rules, seats)?;
     GameEpisode::replayed(&rules, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?).map(PyGame::from)
-}
-
-/// Restores the world of a game, for `pickle`.
-#[pyfunction(name = "_world")]
-pub(crate) fn world(
-    rules: &Bound<'_, PyAny>,
-    seats: &Bound<'_, PyAny>,
-    seeds: Seeds,
-    reward: &str,
-    actions: &str,
-) -> PyResult<PyWorld> {
-    game(rules, seats, seeds, reward, actions).map(|game| game.world())
 }
 
 /// The key of a match, from optional arguments.

@@ -2,27 +2,39 @@
 //!
 //! Each file wraps one part of the library and contains no rule of the game. `python/cambio_game` re-exports everything.
 
+/// Declares properties of a class for Python, each with its type and its value. `name<'py>(py)` binds the interpreter's token.
+macro_rules! properties {
+    ($class:ident, $this:ident; $($(#[$doc:meta])* $vis:vis $name:ident$(<$life:lifetime>($py:ident))?: $type:ty = $value:expr;)*) => {
+        #[pymethods]
+        impl $class {
+            $(
+                $(#[$doc])*
+                #[getter]
+                $vis fn $name$(<$life>)?(&self$(, $py: Python<$life>)?) -> $type {
+                    let $this = self;
+                    $value
+                }
+            )*
+        }
+    };
+}
+
 mod action;
 mod agent;
 mod args;
-mod batch_agent;
 mod batches;
 mod chance_game;
 mod episode;
 mod error;
-mod factory;
 mod game;
-mod keys;
-mod network;
 mod observation;
-mod raised;
+mod python_agent;
 mod record;
 mod rounds;
 mod rules;
 mod small_game;
 mod tournament;
 mod vector;
-mod words;
 
 use pyo3::prelude::*;
 
@@ -50,36 +62,25 @@ copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWor
 #[pymodule]
 mod _cambio {
     #[pymodule_export]
-    use super::action::{PyAction, PyEvent, event};
-    #[pymodule_export]
-    use super::agent::{PyAgent, agent, agents};
-    #[pymodule_export]
-    use super::args::_whole;
-    #[pymodule_export]
-    use super::batches::{PyPlan, PyRunFolder};
-    #[pymodule_export]
-    use super::chance_game::{_floats, PyChanceGame, chance_game};
-    #[pymodule_export]
-    use super::error::{
-        ActionError, AgentError, AgentFault, ArrayError, CambioError, ExperimentError, IllegalAction, RecordError,
-        RulesError, RunError,
+    use super::{
+        action::{PyAction, PyEvent, event},
+        agent::{PyAgent, agent, agents},
+        args::_whole,
+        batches::{PyPlan, PyRunFolder},
+        chance_game::{_floats, PyChanceGame, chance_game},
+        error::{
+            ActionError, AgentError, AgentFault, ArrayError, CambioError, ExperimentError, IllegalAction, RecordError,
+            RulesError, RunError,
+        },
+        game::{PyGame, game},
+        observation::{PyKnowledge, PyObservation, PyWorld, observation},
+        record::PyRecord,
+        rounds::PyStudy,
+        rules::{PyBlock, PyLayout, PyRules},
+        small_game::{_strategies, PySmallGame},
+        tournament::{_columns, _command, _open, _run, _verify},
+        vector::{PyVectorGame, vector},
     };
-    #[pymodule_export]
-    use super::game::{PyGame, game, world};
-    #[pymodule_export]
-    use super::observation::{PyKnowledge, PyObservation, PyWorld, observation};
-    #[pymodule_export]
-    use super::record::PyRecord;
-    #[pymodule_export]
-    use super::rounds::PyStudy;
-    #[pymodule_export]
-    use super::rules::{PyBlock, PyLayout, PyRules};
-    #[pymodule_export]
-    use super::small_game::{_strategies, PySmallGame};
-    #[pymodule_export]
-    use super::tournament::{_columns, _command, _open, _run, _verify};
-    #[pymodule_export]
-    use super::vector::{PyVectorGame, vector};
 
     use pyo3::prelude::*;
     use pyo3::types::PyTuple;

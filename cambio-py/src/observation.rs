@@ -1,23 +1,25 @@
-//! Observations, knowledge and worlds: the classes `Observation`, `Knowledge` and `World`.
+//! Observations, knowledge and worlds: the classes `Observation`, `Knowledge` and `World`, also in words and as inputs of networks.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use cambio_agents::{Network, NetworkEvaluation, read_network};
 use cambio_core::encode::ActionSpace;
 use cambio_core::engine::{CardSource, OwnedObservation, Setup};
 use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::view::RoundHistory;
+use cambio_core::view::{CardHistory, RoundHistory};
 use cambio_core::{Action, Card, Knowledge, Phase, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing, State, View};
 use cambio_solve::HistoryKey;
+use cambio_view::{Narrator, cards_in_short, power_in_words, rules_in_short};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
-use crate::episode::GameEpisode;
-use crate::keys::SeatKeys;
+use crate::episode::{GameEpisode, SeatKeys};
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
-use crate::{args, error, words};
+use crate::{args, error};
 
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
@@ -142,135 +144,68 @@ impl PyObservation {
     }
 }
 
-#[pymethods]
-impl PyObservation {
+properties! { PyObservation, this;
     /// The rules.
-    #[getter]
-    fn rules(&self) -> PyRules {
-        PyRules(*self.rules_of())
-    }
-
+    rules: PyRules = PyRules(*this.rules_of());
     /// The number of seats.
-    #[getter]
-    fn seats(&self) -> usize {
-        self.seats_of()
-    }
-
+    seats: usize = this.seats_of();
     /// The seat that observes, from 0.
-    #[getter]
-    fn seat(&self) -> usize {
-        self.view.seat().index()
-    }
-
+    seat: usize = this.view.seat().index();
     /// Whether this seat has to decide now.
-    #[getter]
-    fn is_asked(&self) -> bool {
-        self.view.table().asked() == Some(self.view.seat())
-    }
-
+    is_asked: bool = this.view.table().asked() == Some(this.view.seat());
     /// The phase: peek, start, drawn, taken, window, gift, chain, power, show, close or over. The page on the protocol explains
     /// the phases; its phase `held` is drawn or taken.
-    #[getter]
-    fn phase(&self) -> &'static str {
-        phase_word(self.view.table().phase())
-    }
-
+    phase: &'static str = phase_word(this.view.table().phase());
     /// The seat whose turn it is.
-    #[getter]
-    fn turn(&self) -> usize {
-        self.view.table().turn().index()
-    }
-
+    turn: usize = this.view.table().turn().index();
     /// The number of turns of the round that have begun.
-    #[getter]
-    fn turns(&self) -> usize {
-        self.view.table().turns()
-    }
-
+    turns: usize = this.view.table().turns();
     /// The number of rounds of the match that have ended.
-    #[getter]
-    fn round(&self) -> usize {
-        self.rounds
-    }
-
+    round: usize = this.rounds;
     /// Each seat's total at the start of the round, seat 0 first.
-    #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        floats(py, &self.totals)
-    }
-
+    totals<'py>(py): PyResult<Bound<'py, PyTuple>> = floats(py, &this.totals);
     /// The spots whose cards the seat has seen, each with the card's label.
-    #[getter]
-    fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        faces(py, self.rules_of(), self.view.known_cards(self.view.known()))
-    }
-
+    known<'py>(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.view.known_cards(this.view.known()));
     /// The spots with a card, starting with the observing seat's spots.
-    #[getter]
-    fn occupied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.spots(py, self.view.table().occupied())
-    }
+    occupied<'py>(py): PyResult<Bound<'py, PyTuple>> = this.spots(py, this.view.table().occupied());
+    /// The label of the held card, if this seat knows it.
+    held: Option<&'static str> = this.label(this.view.held());
+    /// The label of the top card of the pile.
+    top: Option<&'static str> = this.label(this.view.table().top());
+    /// The label of the card that opened the window.
+    opener: Option<&'static str> = this.label(this.view.table().opener());
+    /// The labels of the cards on the pile, each with its number of copies there.
+    pile<'py>(py): PyResult<Bound<'py, PyDict>> = {
+        let rules = this.rules_of();
+        let kinds = (0..rules.kinds().len()).filter_map(Card::new);
+        counts(py, rules, kinds.flat_map(|card| std::iter::repeat_n(card, this.view.table().on_pile(card))))
+    };
+    /// The number of cards in the stock.
+    stock: usize = this.view.table().stock_len();
+    /// The seats that have called, in the order of their calls.
+    callers<'py>(py): PyResult<Bound<'py, PyTuple>> =
+        PyTuple::new(py, this.view.table().callers_in_order().map(Seat::index).collect::<Vec<_>>());
+    /// The seats that are safe, in order.
+    safe<'py>(py): PyResult<Bound<'py, PyTuple>> =
+        PyTuple::new(py, this.view.table().safe().iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>());
+    /// The events that the seat has perceived since the deal of the round, oldest first.
+    sightings<'py>(py): PyResult<Bound<'py, PyTuple>> = {
+        let rules = this.rules_of();
+        PyTuple::new(py, this.sightings.iter().map(|&sighting| PyEvent::new(rules, sighting)))
+    };
+    /// The seat's decisions in the round, oldest first.
+    decided<'py>(py): PyResult<Bound<'py, PyTuple>> =
+        PyTuple::new(py, this.decided.iter().map(|&action| PyAction(action)));
+    /// The key of the information set in strategy files, as in `SmallGame.keys`: 32 hexadecimal digits. In keys, seat 0 is the seat
+    /// with the first turn. `None` at tables with more than two seats or more than 24 cards, because strategies of such games are too large.
+    strategy_key: Option<String> = this.key.map(|key| key.to_string());
+}
 
+#[pymethods]
+impl PyObservation {
     /// The spots that the seat may snap and knows to match, in the order of `occupied`; empty outside of snap windows and chains.
     fn known_matches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.spots(py, self.view.known_matches())
-    }
-
-    /// The label of the held card, if this seat knows it.
-    #[getter]
-    fn held(&self) -> Option<&'static str> {
-        self.label(self.view.held())
-    }
-
-    /// The label of the top card of the pile.
-    #[getter]
-    fn top(&self) -> Option<&'static str> {
-        self.label(self.view.table().top())
-    }
-
-    /// The label of the card that opened the window.
-    #[getter]
-    fn opener(&self) -> Option<&'static str> {
-        self.label(self.view.table().opener())
-    }
-
-    /// The labels of the cards on the pile, each with its number of copies there.
-    #[getter]
-    fn pile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let rules = self.rules_of();
-        let kinds = (0..rules.kinds().len()).filter_map(Card::new);
-        counts(py, rules, kinds.flat_map(|card| std::iter::repeat_n(card, self.view.table().on_pile(card))))
-    }
-
-    /// The number of cards in the stock.
-    #[getter]
-    fn stock(&self) -> usize {
-        self.view.table().stock_len()
-    }
-
-    /// The seats that have called, in the order of their calls.
-    #[getter]
-    fn callers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.view.table().callers_in_order().map(Seat::index).collect::<Vec<_>>())
-    }
-
-    /// The seats that are safe, in order.
-    #[getter]
-    fn safe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.view.table().safe().iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>())
-    }
-
-    /// The events that the seat has perceived since the deal of the round, oldest first.
-    #[getter]
-    fn sightings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let rules = self.rules_of();
-        PyTuple::new(py, self.sightings.iter().map(|&sighting| PyEvent::new(rules, sighting)))
-    }
-
-    /// The seat's decisions in the round, oldest first.
-    #[getter]
-    fn decided<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.decided.iter().map(|&action| PyAction(action)))
     }
 
     /// The label of the card in a spot such as "a3"; `None` if the seat has not seen it.
@@ -323,16 +258,9 @@ impl PyObservation {
         text
     }
 
-    /// The key of the information set in strategy files, as in `SmallGame.keys`: 32 hexadecimal digits. In keys, seat 0 is the seat
-    /// with the first turn. `None` at tables with more than two seats or more than 24 cards, because strategies of such games are too large.
-    #[getter]
-    fn strategy_key(&self) -> Option<String> {
-        self.key.map(|key| key.to_string())
-    }
-
     /// The rules in short, the cards with their points, and the notation. A person or a language model can read them.
     fn describe_rules(&self) -> String {
-        words::rules(self.rules_of())
+        rules_in_words(self.rules_of())
     }
 
     /// The observation in words that a person or a language model can read: the events of the round, the table, and the question with
@@ -341,7 +269,7 @@ impl PyObservation {
     fn describe(&self, events: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let most = events.map_or(Ok(u64::MAX), |events| args::whole(events, "events", 0, u64::MAX))?;
         let table = render(&self.view, self.rounds, &self.totals);
-        Ok(words::observation(&self.view, &self.sightings, &table, most as usize))
+        Ok(observation_in_words(&self.view, &self.sightings, &table, most as usize))
     }
 
     /// The knowledge that the seat can deduce from this observation.
@@ -440,20 +368,15 @@ impl PartialEq for PyKnowledge {
     }
 }
 
+properties! { PyKnowledge, this;
+    /// The seat that has this knowledge, from 0.
+    seat: usize = this.knowledge.seat().index();
+    /// The spots whose cards the seat knows, each with the card's label.
+    known<'py>(py): PyResult<Bound<'py, PyDict>> = this.observation.known(py);
+}
+
 #[pymethods]
 impl PyKnowledge {
-    /// The seat that has this knowledge, from 0.
-    #[getter]
-    fn seat(&self) -> usize {
-        self.knowledge.seat().index()
-    }
-
-    /// The spots whose cards the seat knows, each with the card's label.
-    #[getter]
-    fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.observation.known(py)
-    }
-
     /// The cards that may be in a spot: each possible label with its number of copies.
     fn candidates<'py>(&self, py: Python<'py>, spot: &str) -> PyResult<Bound<'py, PyDict>> {
         counts(py, self.observation.rules_of(), self.knowledge.candidates(args::spot(spot)?))
@@ -532,33 +455,22 @@ impl PartialEq for PyWorld {
     }
 }
 
+properties! { PyWorld, this;
+    /// The spots with a card, each with the card's label.
+    faces<'py>(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.cards());
+    /// The labels of the cards in the stock, each with its number of copies. The order is not included.
+    stock<'py>(py): PyResult<Bound<'py, PyDict>> = counts(py, this.rules_of(), this.state.stock());
+    /// The label of the held card.
+    held: Option<&'static str> = this.state.held().map(|card| this.rules_of().label(card));
+    /// The points of each seat's layout, seat 0 first.
+    points<'py>(py): PyResult<Bound<'py, PyTuple>> = {
+        let seats = Seat::ALL.into_iter().take(this.state.table().seats());
+        PyTuple::new(py, seats.map(|seat| this.state.points(seat).unwrap_or(0)).collect::<Vec<_>>())
+    };
+}
+
 #[pymethods]
 impl PyWorld {
-    /// The spots with a card, each with the card's label.
-    #[getter]
-    fn faces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        faces(py, self.rules_of(), self.cards())
-    }
-
-    /// The labels of the cards in the stock, each with its number of copies. The order is not included.
-    #[getter]
-    fn stock<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        counts(py, self.rules_of(), self.state.stock())
-    }
-
-    /// The label of the held card.
-    #[getter]
-    fn held(&self) -> Option<&'static str> {
-        self.state.held().map(|card| self.rules_of().label(card))
-    }
-
-    /// The points of each seat's layout, seat 0 first.
-    #[getter]
-    fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let seats = Seat::ALL.into_iter().take(self.state.table().seats());
-        PyTuple::new(py, seats.map(|seat| self.state.points(seat).unwrap_or(0)).collect::<Vec<_>>())
-    }
-
     fn __repr__(&self) -> String {
         let cards: Vec<String> =
             self.cards().map(|(spot, card)| format!("{spot}:{}", self.rules_of().label(card))).collect();
@@ -576,9 +488,123 @@ impl PyWorld {
                 (sample, (*seed,)).into_pyobject(py)
             }
             WorldOrigin::Game(episode) => {
-                let thaw = py.import("cambio_game._cambio")?.getattr("_world")?;
-                (thaw, episode.parts(py)?).into_pyobject(py)
+                let game = py.import("cambio_game._cambio")?.getattr("_game")?.call1(episode.parts(py)?)?;
+                (game.getattr("world")?, ()).into_pyobject(py)
             }
         }
+    }
+}
+
+/// A candidate of a network: the decision, the active inputs, and the output.
+type Candidate<'py> = (PyAction, Bound<'py, PyArray1<i64>>, f64);
+
+#[pymethods]
+impl PyObservation {
+    /// The inputs of a network for this decision: for each candidate, an `Action`, its active inputs (dtype `int64`), and the
+    /// network's output, a logit of the win share.
+    ///
+    /// A candidate stands for all decisions that the network cannot distinguish. If there is only one, it has no inputs and the
+    /// output 0. `network` is a network file; without it, the bundled network for the cards and the number of seats.
+    ///
+    ///     >>> [str(action) for action, inputs, logit in cambio.Game("classic", seed=1).observe().network_inputs()]
+    ///     ['draw']
+    ///
+    /// Raises `IllegalAction` if the seat does not have to decide, and `AgentError` without a network for these cards.
+    #[pyo3(signature = (network = None))]
+    fn network_inputs<'py>(&self, py: Python<'py>, network: Option<&str>) -> PyResult<Vec<Candidate<'py>>> {
+        if self.view.choices().is_empty() {
+            return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
+        }
+        let (rules, seats, seat) = (self.rules_of(), self.seats_of(), self.view.seat());
+        let network = match network {
+            Some(path) => read_network(path).and_then(|found| found.fitting(rules).map_err(|error| error.to_string())),
+            None => Network::shipped(rules, seats)
+                .ok_or_else(|| format!("there is no bundled network for the cards of `{}`", rules.name())),
+        };
+        let network = network.map_err(error::AgentError::new_err)?;
+        let mut history = CardHistory::new(rules, seats);
+        self.sightings.iter().for_each(|sighting| history.notice(sighting));
+        let (inputs, view, mut evaluation) = (network.inputs(), self.view.observation(), NetworkEvaluation::default());
+        network.evaluate(&view, &history, &inputs.standing(&self.totals, seat), &mut evaluation);
+        let (count, logits) = (evaluation.actions().len(), evaluation.logits());
+        let candidate = |(index, (action, logit))| {
+            let mut on = Vec::new();
+            if count > 1 {
+                inputs.on(&view, &evaluation, index, |input| on.push(input as i64));
+            }
+            (PyAction(action), PyArray1::from_vec(py, on), logit)
+        };
+        Ok(evaluation.actions().zip(logits).enumerate().map(candidate).collect())
+    }
+}
+
+/// The rules in short, the cards with their points, and the notation.
+fn rules_in_words(rules: &Rules) -> String {
+    let mut text = rules_in_short(rules).join("\n");
+    let _ = write!(text, "\n{}\n", cards_in_short(rules));
+    let mut points: BTreeMap<i32, Vec<&str>> = BTreeMap::new();
+    let mut powers: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (kind, card) in rules.kinds().iter().zip((0..).filter_map(cambio_core::Card::new)) {
+        points.entry(rules.points(card)).or_default().push(&kind.label);
+        if !rules.power(card).is_none() {
+            powers.entry(power_in_words(rules.power(card))).or_default().push(&kind.label);
+        }
+    }
+    let points = points.iter().map(|(points, labels)| format!("{points}: {}", labels.join(" ")));
+    let _ = writeln!(text, "Points of the cards: {}.", points.collect::<Vec<_>>().join("; "));
+    let powers: Vec<String> = powers.iter().map(|(power, labels)| format!("{}: {power}", labels.join(" "))).collect();
+    if !powers.is_empty() {
+        let _ = writeln!(text, "Powers of the cards: {}.", powers.join("; "));
+    }
+    text + "A spot is the letter of a seat and the number of a card: b3 is the third card of seat b.\n"
+}
+
+/// The last `most` events, the table and the question with the legal decisions.
+fn observation_in_words(view: &OwnedObservation, sightings: &[Sighting], table: &str, most: usize) -> String {
+    let (rules, seat) = (view.rules(), view.seat());
+    let narrator = Narrator::for_players(rules);
+    let mut text = format!("You are seat {seat}.\n");
+    let lines = sightings.iter().filter_map(|sighting| Some(narrator.line(sighting, |face| face)?.text));
+    let lines: Vec<String> = lines.collect();
+    let lines = &lines[lines.len().saturating_sub(most)..];
+    if !lines.is_empty() {
+        let _ = writeln!(text, "Events, oldest first:\n  {}", lines.join("\n  "));
+    }
+    let _ = write!(
+        text,
+        "The table (? is a card that you do not know; ' marks a card that its owner has not seen):\n{table}"
+    );
+    let choices = view.choices();
+    if choices.is_empty() {
+        return text + "You do not have to decide now.\n";
+    }
+    let _ = writeln!(text, "Your decision: {}.", narrator.question(&view.observation(), true));
+    text += "Legal decisions:\n";
+    for action in choices.iter() {
+        let _ = writeln!(text, "  {action} – {}", meaning(action, view));
+    }
+    text
+}
+
+/// The meaning of a decision.
+fn meaning(action: Action, view: &OwnedObservation) -> String {
+    match action {
+        Action::Peek(spot) => format!("peek at your card {spot}"),
+        Action::Draw => "draw a card from the stock".to_owned(),
+        Action::Take => "take the top card of the discard pile".to_owned(),
+        Action::Call => "call: the others have one more turn, then the round ends".to_owned(),
+        Action::End => "end your turn".to_owned(),
+        Action::Drop => "discard the held card".to_owned(),
+        Action::Keep(spot) => format!("put the held card into {spot} and discard the card that is there"),
+        Action::Look(spot) if spot.seat() == view.seat() => format!("peek at your card {spot}"),
+        Action::Look(spot) => format!("peek at {spot}, a card of seat {}", spot.seat()),
+        Action::Swap(one, other) => format!("swap the cards {one} and {other} without looking"),
+        Action::Show(spot) => format!("turn up {spot} for all"),
+        Action::Skip => "do nothing".to_owned(),
+        Action::Pass => "do not snap".to_owned(),
+        Action::Snap(spot) => format!("snap: discard {spot} because it matches; if it does not, you get a penalty"),
+        Action::Touch(spot) => format!("touch {spot} as a bluff"),
+        Action::Give(spot) => format!("give away your card {spot}"),
+        Action::Cheat(spot) => format!("peek at your card {spot} for a penalty"),
     }
 }

@@ -7,10 +7,10 @@ use pyo3::types::PyTuple;
 use serde_json::Value;
 
 use crate::action::PyAction;
-use crate::keys::SeatKeys;
+use crate::episode::SeatKeys;
+use crate::error;
 use crate::observation::PyObservation;
 use crate::rules::{PyRules, hash_of};
-use crate::{args, error};
 
 /// The record of a match: one line of JSON with every decision and every random outcome.
 ///
@@ -50,6 +50,25 @@ impl Observer for DecisionSteps {
     }
 }
 
+properties! { PyRecord, this;
+    /// The rules.
+    rules: PyResult<PyRules> = {
+        let rules = this.record.fields.get("rules").unwrap_or(&Value::Null);
+        let spec = cambio_core::RulesSpec::from_json(rules).and_then(cambio_core::RulesSpec::validate);
+        spec.map(PyRules).map_err(error::rules)
+    };
+    /// The number of seats.
+    seats: PyResult<u64> = {
+        let seats = this.record.fields.get("seats").and_then(Value::as_u64);
+        seats.ok_or_else(|| error::RecordError::new_err("`seats` must be a whole number from 2 to 8, found none"))
+    };
+    /// The whole record as a dictionary, with the keys of its JSON.
+    fields<'py>(py): PyResult<Bound<'py, PyAny>> =
+        py.import("json")?.call_method1("loads", (this.record.to_json(),));
+    /// The fault with which an agent stopped the match; `None` if there was none.
+    fault: Option<&str> = this.record.fault();
+}
+
 #[pymethods]
 impl PyRecord {
     #[new]
@@ -68,34 +87,6 @@ impl PyRecord {
             Ok(PyRecord { record })
         };
         lines.map(read).collect()
-    }
-
-    /// The rules.
-    #[getter]
-    fn rules(&self) -> PyResult<PyRules> {
-        let rules = self.record.fields.get("rules").unwrap_or(&Value::Null);
-        let spec = cambio_core::RulesSpec::from_json(rules).and_then(cambio_core::RulesSpec::validate);
-        spec.map(PyRules).map_err(error::rules)
-    }
-
-    /// The number of seats.
-    #[getter]
-    fn seats(&self) -> PyResult<u64> {
-        let seats = self.record.fields.get("seats").and_then(Value::as_u64);
-        seats.ok_or_else(|| error::RecordError::new_err("`seats` must be a whole number from 2 to 8, found none"))
-    }
-
-    /// The whole record as a dictionary, with the keys of its JSON.
-    #[getter]
-    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let value: Value = serde_json::from_str(&self.record.to_json()).unwrap_or(Value::Null);
-        args::from_json(py, &value)
-    }
-
-    /// The fault with which an agent stopped the match; `None` if there was none.
-    #[getter]
-    fn fault(&self) -> Option<&str> {
-        self.record.fault()
     }
 
     /// The record as one line of JSON.

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::error::{self, refused};
-use crate::tournament::{Bots, PythonRoster, roster_with};
+use crate::python_agent::{Bots, PythonRoster, roster_with};
 
 /// The time between two checks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(100);

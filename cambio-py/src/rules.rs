@@ -63,6 +63,20 @@ impl PyRules {
     }
 }
 
+properties! { PyRules, this;
+    /// The name of the rule system.
+    name: &'static str = this.0.name();
+    /// The number of slots in each seat's layout.
+    slots: usize = this.0.slots();
+    /// The labels of the cards in the deck, each with its number of copies.
+    deck<'py>(py): PyResult<Bound<'py, PyDict>> = counts(py, &this.0, this.0.deck().iter().copied());
+    /// The numbers of seats that the rules support.
+    seats<'py>(py): PyResult<Bound<'py, PyRange>> = {
+        let most = (2..=8).rev().find(|&seats| this.0.covers(seats).is_ok()).unwrap_or(1);
+        PyRange::new(py, 2, most as isize + 1)
+    };
+}
+
 #[pymethods]
 impl PyRules {
     #[new]
@@ -99,31 +113,6 @@ impl PyRules {
     /// The text of a rule file (TOML), with a comment on every knob.
     fn to_toml(&self) -> String {
         self.0.spec().to_toml()
-    }
-
-    /// The name of the rule system.
-    #[getter]
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    /// The number of slots in each seat's layout.
-    #[getter]
-    fn slots(&self) -> usize {
-        self.0.slots()
-    }
-
-    /// The labels of the cards in the deck, each with its number of copies.
-    #[getter]
-    fn deck<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        counts(py, &self.0, self.0.deck().iter().copied())
-    }
-
-    /// The numbers of seats that the rules support.
-    #[getter]
-    fn seats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyRange>> {
-        let most = (2..=8).rev().find(|&seats| self.0.covers(seats).is_ok()).unwrap_or(1);
-        PyRange::new(py, 2, most as isize + 1)
     }
 
     /// The points of a card, by its label.
@@ -242,41 +231,24 @@ pub(crate) struct PyBlock {
     layout: (Rules, usize),
 }
 
+properties! { PyBlock, this;
+    /// The name of the block.
+    name: &'static str = this.block.name;
+    /// The index of the block's first number in the tensor.
+    offset: usize = this.block.offset;
+    /// The shape of the block, outermost axis first.
+    shape<'py>(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, &this.block.shape);
+    /// The kind of numbers: "flags" are 0 or 1, "counts" are 0 to 255.
+    values: &'static str = match this.block.values {
+        TensorBlockValues::Flags => "flags",
+        TensorBlockValues::Counts => "counts",
+    };
+    /// The slice of the tensor that contains the block: `tensor[..., block.slice]`.
+    slice<'py>(py): PyResult<Bound<'py, PyAny>> = slice(py, this.block.offset, this.block.len());
+}
+
 #[pymethods]
 impl PyBlock {
-    /// The name of the block.
-    #[getter]
-    fn name(&self) -> &'static str {
-        self.block.name
-    }
-
-    /// The index of the block's first number in the tensor.
-    #[getter]
-    fn offset(&self) -> usize {
-        self.block.offset
-    }
-
-    /// The shape of the block, outermost axis first.
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.block.shape)
-    }
-
-    /// The kind of numbers: "flags" are 0 or 1, "counts" are 0 to 255.
-    #[getter]
-    fn values(&self) -> &'static str {
-        match self.block.values {
-            TensorBlockValues::Flags => "flags",
-            TensorBlockValues::Counts => "counts",
-        }
-    }
-
-    /// The slice of the tensor that contains the block: `tensor[..., block.slice]`.
-    #[getter]
-    fn slice<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        slice(py, self.block.offset, self.block.len())
-    }
-
     fn __repr__(&self) -> String {
         let TensorBlock { name, offset, ref shape, .. } = self.block;
         format!("<Block {name:?} of {} at {offset}, shape {shape:?}>", self.values())
@@ -322,47 +294,33 @@ impl PyLayout {
     }
 }
 
+properties! { PyLayout, this;
+    /// The rules.
+    rules: PyRules = PyRules(this.rules);
+    /// The number of seats.
+    seats: usize = this.seats;
+    /// The number of bytes in a tensor.
+    size: usize = this.space.len();
+    /// The blocks in order, without gaps.
+    blocks<'py>(py): PyResult<Bound<'py, PyTuple>> =
+        PyTuple::new(py, this.space.blocks().iter().map(|block| this.block(block)));
+    /// The classes of cards, each with the labels of its cards. The rules treat all cards of a class alike.
+    classes<'py>(py): PyResult<Bound<'py, PyTuple>> = {
+        let mut classes: Vec<Vec<&str>> = vec![Vec::new(); this.space.classes()];
+        for card in (0..this.rules.kinds().len()).filter_map(Card::new) {
+            classes[this.space.class_of(card)].push(this.rules.label(card));
+        }
+        let classes = classes.into_iter().map(|labels| PyTuple::new(py, labels)).collect::<PyResult<Vec<_>>>()?;
+        PyTuple::new(py, classes)
+    };
+}
+
 #[pymethods]
 impl PyLayout {
     #[new]
     fn new(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
         let (rules, seats) = table(rules, seats)?;
         PyLayout::of(&rules, seats)
-    }
-
-    /// The rules.
-    #[getter]
-    fn rules(&self) -> PyRules {
-        PyRules(self.rules)
-    }
-
-    /// The number of seats.
-    #[getter]
-    fn seats(&self) -> usize {
-        self.seats
-    }
-
-    /// The number of bytes in a tensor.
-    #[getter]
-    fn size(&self) -> usize {
-        self.space.len()
-    }
-
-    /// The blocks in order, without gaps.
-    #[getter]
-    fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.space.blocks().iter().map(|block| self.block(block)))
-    }
-
-    /// The classes of cards, each with the labels of its cards. The rules treat all cards of a class alike.
-    #[getter]
-    fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let mut classes: Vec<Vec<&str>> = vec![Vec::new(); self.space.classes()];
-        for card in (0..self.rules.kinds().len()).filter_map(Card::new) {
-            classes[self.space.class_of(card)].push(self.rules.label(card));
-        }
-        let classes = classes.into_iter().map(|labels| PyTuple::new(py, labels)).collect::<PyResult<Vec<_>>>()?;
-        PyTuple::new(py, classes)
     }
 
     /// The names of the public events, in the order of the flags in the blocks `recent` and `last`.

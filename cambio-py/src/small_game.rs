@@ -311,6 +311,19 @@ fn unreadable(path: &Path, error: &dyn Display) -> PyErr {
     error::CambioError::new_err(format!("`{}` cannot be read: {error}", path.display()))
 }
 
+properties! { PySmallGame, this;
+    /// The rules.
+    rules: PyRules = PyRules(*this.rules_of());
+    /// The number of information sets of each seat.
+    information_sets: (usize, usize) = (this.game().information_sets(Seat::A), this.game().information_sets(Seat::B));
+    /// The number of histories: decision, chance and terminal nodes of the game tree.
+    histories: u64 = this.game().histories();
+    /// The layout of observation tensors.
+    layout: PyLayout = PyLayout::shared(this.rules_of(), SEATS, &this.compiled.tensors);
+    /// The size of the action space: indices are from 0 to `action_count - 1`.
+    action_count: usize = this.compiled.space.action_count();
+}
+
 #[pymethods]
 impl PySmallGame {
     #[new]
@@ -330,36 +343,6 @@ impl PySmallGame {
         });
         let tensors = tensor_space(&rules, SEATS);
         Ok(PySmallGame { compiled: Arc::new(CompiledGame { game, memory_limit, space, tensors, columns }) })
-    }
-
-    /// The rules.
-    #[getter]
-    fn rules(&self) -> PyRules {
-        PyRules(*self.rules_of())
-    }
-
-    /// The number of information sets of each seat.
-    #[getter]
-    fn information_sets(&self) -> (usize, usize) {
-        (self.game().information_sets(Seat::A), self.game().information_sets(Seat::B))
-    }
-
-    /// The number of histories: decision, chance and terminal nodes of the game tree.
-    #[getter]
-    fn histories(&self) -> u64 {
-        self.game().histories()
-    }
-
-    /// The layout of observation tensors.
-    #[getter]
-    fn layout(&self) -> PyLayout {
-        PyLayout::shared(self.rules_of(), SEATS, &self.compiled.tensors)
-    }
-
-    /// The size of the action space: indices are from 0 to `action_count - 1`.
-    #[getter]
-    fn action_count(&self) -> usize {
-        self.compiled.space.action_count()
     }
 
     /// The observation tensor at each information set of a seat: shape `(information_sets[seat], layout.size)`, dtype `uint8`.

@@ -1,8 +1,6 @@
 //! The class `VectorGame`: many matches that one call steps.
 
 mod arrays;
-mod inputs;
-mod threads;
 mod vector_match;
 
 use std::iter::zip;
@@ -13,20 +11,20 @@ use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{Choices, Rules};
-use numpy::{PyArray1, PyArray2, PyArray3};
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyUntypedArray};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::action::no_index;
+use crate::agent::PyAgent;
 use crate::args::Arg;
 use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, texts};
 use crate::game::PyGame;
 use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
 use arrays::{Arrays, Extras, Results};
-use inputs::{read_indices, selected, starts};
-use threads::Threads;
-use vector_match::{BatchCall, MatchStart, MatchState, VectorMatches};
+use vector_match::{BatchCall, MatchStart, MatchState, Threads, VectorMatches};
 
 /// The maximum number of matches in a batch, and of threads.
 const MOST: u64 = 1 << 20;
@@ -48,6 +46,22 @@ pub(crate) struct BatchSettings {
     extras: Extras,
     space: ActionSpace,
     tensors: Arc<TensorSpace>,
+}
+
+impl BatchSettings {
+    fn new(
+        (rules, seats): (Rules, usize),
+        key: Key,
+        batch: usize,
+        opponents: Option<Vec<Option<String>>>,
+        reward: &str,
+        (rotates, autoreset): (bool, bool),
+        extras: Extras,
+    ) -> PyResult<BatchSettings> {
+        let (opponents, reward) = (opponents_of(opponents, seats)?, Reward::read(reward)?);
+        let (space, tensors) = (ActionSpace::new(&rules, seats), tensor_space(&rules, seats));
+        Ok(BatchSettings { rules, seats, key, batch, opponents, rotates, reward, autoreset, extras, space, tensors })
+    }
 }
 
 /// `batch` independent matches that one call steps. The results are written into arrays, which you can provide.
@@ -203,6 +217,54 @@ impl PartialEq for PyVectorGame {
     }
 }
 
+properties! { PyVectorGame, this;
+    /// The rules.
+    rules: PyRules = PyRules(this.common.rules);
+    /// The number of seats.
+    seats: usize = this.common.seats;
+    /// The number of threads.
+    threads: usize = this.threads;
+    /// The layout of a row of `observations`.
+    layout: PyLayout = PyLayout::shared(&this.common.rules, this.common.seats, &this.common.tensors);
+    /// The size of the action space: indices are from 0 to `action_count - 1`.
+    action_count: usize = this.common.space.action_count();
+    /// The tensors of the seats to act: shape `(batch, layout.size)`, dtype `uint8`.
+    observations<'py>(py): Py<PyArray2<u8>> = this.arrays.observations.clone_ref(py);
+    /// The legal decisions of the seats to act: shape `(batch, action_count)`, dtype `bool`.
+    masks<'py>(py): Py<PyAny> = this.arrays.masks.clone_ref(py);
+    /// Each seat's reward since your last decision: shape `(batch, seats)`, dtype `float32`.
+    rewards<'py>(py): Py<PyArray2<f32>> = this.arrays.rewards.clone_ref(py);
+    /// The seats to act: shape `(batch,)`, dtype `int64`.
+    seat<'py>(py): Py<PyArray1<i64>> = this.arrays.seat.clone_ref(py);
+    /// Whether each match ended in the last step: shape `(batch,)`, dtype `bool`.
+    done<'py>(py): Py<PyAny> = this.arrays.done.clone_ref(py);
+    /// Each seat's tensor at the end of the match, valid where `done`: shape `(batch, seats, layout.size)`, dtype `uint8`.
+    /// `None` without `finals`.
+    final_observations<'py>(py): Option<Py<PyArray3<u8>>> =
+        this.arrays.finals.as_ref().map(|finals| finals.clone_ref(py));
+    /// Each seat's current tensor: shape `(batch, seats, layout.size)`, dtype `uint8`. `None` without `all_seats`.
+    ///
+    /// Not for players: a player may only see the tensor of its own seat.
+    all_observations<'py>(py): Option<Py<PyArray3<u8>>> =
+        this.arrays.all_observations.as_ref().map(|all| all.clone_ref(py));
+    /// The key of the information set of the seat to act: its upper and lower 64 bits, shape `(batch, 2)`, dtype `uint64`. `None`
+    /// without `keys`.
+    ///
+    /// Two rows are equal if and only if their seats have the same events and decisions in this round, where seats are counted from the
+    /// seat with the first turn. `"%016x%016x" % tuple(keys[i])` is the key as text, as in `SmallGame.keys`.
+    keys<'py>(py): Option<Py<PyArray2<u64>>> = this.arrays.keys.as_ref().map(|keys| keys.clone_ref(py));
+    /// The class of the true card in each spot, as in `layout.classes`: shape `(batch, seats, rules.slots)`, dtype `int8`; −1 for no card.
+    /// Seats are relative to the seat to act. `None` without `true_cards`.
+    ///
+    /// Not for players: it contains hidden cards.
+    true_cards<'py>(py): Option<Py<PyArray3<i8>>> = this.arrays.true_cards.as_ref().map(|cards| cards.clone_ref(py));
+    /// The deal number of each match: a new array of shape `(batch,)`, dtype `uint64`.
+    deals<'py>(py): PyResult<Bound<'py, PyArray1<u64>>> = {
+        let batch = this.batch()?;
+        Ok(PyArray1::from_iter(py, batch.slots.matches().into_iter().map(|playing| playing.key().deal)))
+    };
+}
+
 #[pymethods]
 impl PyVectorGame {
     #[new]
@@ -246,19 +308,8 @@ impl PyVectorGame {
         let key = crate::game::key(&seed, (&first_deal, "first_deal"), &agent_seed)?;
         let threads =
             threads.given().map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
-        let common = BatchSettings {
-            rules,
-            seats,
-            key,
-            batch,
-            opponents: inputs::opponents(opponents, seats)?,
-            rotates: rotate,
-            reward: Reward::read(reward)?,
-            autoreset,
-            extras: Extras { finals, all_seats, keys, true_cards },
-            space: ActionSpace::new(&rules, seats),
-            tensors: tensor_space(&rules, seats),
-        };
+        let extras = Extras { finals, all_seats, keys, true_cards };
+        let common = BatchSettings::new((rules, seats), key, batch, opponents, reward, (rotate, autoreset), extras)?;
         let arrays = Arrays::given(py, &common, [observations, masks, rewards, seat, done])?;
         let matches = (0..batch as u64).map(|number| {
             let key = Key { deal: key.deal.wrapping_add(number), ..key };
@@ -272,107 +323,6 @@ impl PyVectorGame {
     #[getter(batch)]
     fn size(&self) -> usize {
         self.common.batch
-    }
-
-    /// The rules.
-    #[getter]
-    fn rules(&self) -> PyRules {
-        PyRules(self.common.rules)
-    }
-
-    /// The number of seats.
-    #[getter]
-    fn seats(&self) -> usize {
-        self.common.seats
-    }
-
-    /// The number of threads.
-    #[getter]
-    fn threads(&self) -> usize {
-        self.threads
-    }
-
-    /// The layout of a row of `observations`.
-    #[getter]
-    fn layout(&self) -> PyLayout {
-        PyLayout::shared(&self.common.rules, self.common.seats, &self.common.tensors)
-    }
-
-    /// The size of the action space: indices are from 0 to `action_count - 1`.
-    #[getter]
-    fn action_count(&self) -> usize {
-        self.common.space.action_count()
-    }
-
-    /// The tensors of the seats to act: shape `(batch, layout.size)`, dtype `uint8`.
-    #[getter]
-    fn observations(&self, py: Python<'_>) -> Py<PyArray2<u8>> {
-        self.arrays.observations.clone_ref(py)
-    }
-
-    /// The legal decisions of the seats to act: shape `(batch, action_count)`, dtype `bool`.
-    #[getter]
-    fn masks(&self, py: Python<'_>) -> Py<PyAny> {
-        self.arrays.masks.clone_ref(py)
-    }
-
-    /// Each seat's reward since your last decision: shape `(batch, seats)`, dtype `float32`.
-    #[getter]
-    fn rewards(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
-        self.arrays.rewards.clone_ref(py)
-    }
-
-    /// The seats to act: shape `(batch,)`, dtype `int64`.
-    #[getter]
-    fn seat(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.arrays.seat.clone_ref(py)
-    }
-
-    /// Whether each match ended in the last step: shape `(batch,)`, dtype `bool`.
-    #[getter]
-    fn done(&self, py: Python<'_>) -> Py<PyAny> {
-        self.arrays.done.clone_ref(py)
-    }
-
-    /// Each seat's tensor at the end of the match, valid where `done`: shape `(batch, seats, layout.size)`, dtype `uint8`.
-    /// `None` without `finals`.
-    #[getter]
-    fn final_observations(&self, py: Python<'_>) -> Option<Py<PyArray3<u8>>> {
-        self.arrays.finals.as_ref().map(|finals| finals.clone_ref(py))
-    }
-
-    /// Each seat's current tensor: shape `(batch, seats, layout.size)`, dtype `uint8`. `None` without `all_seats`.
-    ///
-    /// Not for players: a player may only see the tensor of its own seat.
-    #[getter]
-    fn all_observations(&self, py: Python<'_>) -> Option<Py<PyArray3<u8>>> {
-        self.arrays.all_observations.as_ref().map(|all| all.clone_ref(py))
-    }
-
-    /// The key of the information set of the seat to act: its upper and lower 64 bits, shape `(batch, 2)`, dtype `uint64`. `None`
-    /// without `keys`.
-    ///
-    /// Two rows are equal if and only if their seats have the same events and decisions in this round, where seats are counted from the
-    /// seat with the first turn. `"%016x%016x" % tuple(keys[i])` is the key as text, as in `SmallGame.keys`.
-    #[getter]
-    fn keys(&self, py: Python<'_>) -> Option<Py<PyArray2<u64>>> {
-        self.arrays.keys.as_ref().map(|keys| keys.clone_ref(py))
-    }
-
-    /// The class of the true card in each spot, as in `layout.classes`: shape `(batch, seats, rules.slots)`, dtype `int8`; −1 for no card.
-    /// Seats are relative to the seat to act. `None` without `true_cards`.
-    ///
-    /// Not for players: it contains hidden cards.
-    #[getter]
-    fn true_cards(&self, py: Python<'_>) -> Option<Py<PyArray3<i8>>> {
-        self.arrays.true_cards.as_ref().map(|cards| cards.clone_ref(py))
-    }
-
-    /// The deal number of each match: a new array of shape `(batch,)`, dtype `uint64`.
-    #[getter]
-    fn deals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        let batch = self.batch()?;
-        Ok(PyArray1::from_iter(py, batch.slots.matches().into_iter().map(|playing| playing.key().deal)))
     }
 
     /// Starts matches. Without arguments, every match starts its first deal.
@@ -532,23 +482,142 @@ pub(crate) fn vector(
         return Err(error::CambioError::new_err(what));
     }
     let (rotates, autoreset, all_seats, keys, true_cards) = flags;
-    let common = BatchSettings {
-        rules,
-        seats,
-        key: key_of(seeds)?,
-        batch,
-        opponents: inputs::opponents((!specs.is_empty()).then_some(specs), seats)?,
-        rotates,
-        reward: Reward::read(reward)?,
-        autoreset,
-        extras: Extras { finals: results.2.is_some(), all_seats, keys, true_cards },
-        space: ActionSpace::new(&rules, seats),
-        tensors: tensor_space(&rules, seats),
-    };
+    let extras = Extras { finals: results.2.is_some(), all_seats, keys, true_cards };
+    let (key, specs) = (key_of(seeds)?, (!specs.is_empty()).then_some(specs));
+    let common = BatchSettings::new((rules, seats), key, batch, specs, reward, (rotates, autoreset), extras)?;
     let matches = matches.into_iter().map(|(seeds, deal, next, given, own)| {
         let key = Key { deal, ..seeds.map_or(Ok(common.key), key_of)? };
         Ok(MatchState { key, next, given: actions_of(&given)?, own: actions_of(&own)? })
     });
     let matches = matches.collect::<PyResult<Vec<_>>>()?;
     restored(py, common, matches, threads, is_begun, results)
+}
+
+/// Copies the caller's indices, one for each match. A copy is needed because a step may overwrite the caller's array.
+fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
+    if let Some(chosen) = whole_numbers(value).filter(|chosen| chosen.len() == batch) {
+        return Ok(chosen);
+    }
+    let type_name = args::type_of(value);
+    let expected = format!("the actions must be an array of {batch} int64 or int32");
+    let Ok(array) = on_host(value) else {
+        return Err(error::ArrayError::new_err(format!(
+            "{expected} in the memory of the processor, found a {type_name} elsewhere; copy it, as with np.asarray(actions) or \
+             actions.cpu()"
+        )));
+    };
+    array.as_ref().and_then(whole_numbers).filter(|chosen| chosen.len() == batch).ok_or_else(|| {
+        let found = array.as_ref().unwrap_or(value);
+        error::ArrayError::new_err(match (found.getattr("shape"), found.getattr("dtype")) {
+            (Ok(shape), Ok(dtype)) => {
+                let wanted = if array.is_none() { "a contiguous array" } else { "an array" };
+                format!("{}, found shape {shape} and dtype {dtype}", expected.replace("an array", wanted))
+            }
+            _ => format!("{expected}, found type {type_name}; use np.asarray(actions)"),
+        })
+    })
+}
+
+/// The numbers in a contiguous array of numpy, with the dtype int64 or int32.
+fn whole_numbers(array: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
+    let long = array.extract::<PyReadonlyArray1<'_, i64>>().ok();
+    let long = long.and_then(|array| Some(array.as_slice().ok()?.to_vec()));
+    long.or_else(|| {
+        let short = array.extract::<PyReadonlyArray1<'_, i32>>().ok()?;
+        Some(short.as_slice().ok()?.iter().map(|&index| index.into()).collect())
+    })
+}
+
+/// An array of another library as an array of numpy; `None` if the value is already one, or no array at all. Fails if the array is not in the
+/// memory of the processor.
+fn on_host<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if value.cast::<PyUntypedArray>().is_ok() {
+        return Ok(None);
+    }
+    let numpy = value.py().import("numpy")?;
+    if value.hasattr("__dlpack__")?
+        && let Ok(array) = numpy.call_method1("from_dlpack", (value,))
+    {
+        return numpy.call_method1("ascontiguousarray", (array,)).map(Some);
+    }
+    if value.hasattr("__array__")? || value.hasattr("__dlpack__")? {
+        return numpy.call_method1("ascontiguousarray", (value,)).map(Some);
+    }
+    Ok(None)
+}
+
+/// Reads the argument `opponents`.
+fn opponents_of(specs: Option<Vec<Option<String>>>, seats: usize) -> PyResult<Vec<Option<AgentSpec>>> {
+    let Some(specs) = specs else { return Ok(Vec::new()) };
+    if specs.len() != seats {
+        let found = specs.len();
+        return Err(error::AgentError::new_err(format!(
+            "`opponents` must have {seats} entries, one for each seat (a spec, or None for a seat that you play), found {found}"
+        )));
+    }
+    if specs.iter().all(Option::is_some) {
+        let sentence = "`opponents` must have at least one None, a seat that you play, found none";
+        return Err(error::AgentError::new_err(sentence));
+    }
+    let read = |spec: Option<String>| spec.map(|spec| PyAgent::read(&spec)).transpose();
+    let specs = specs.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
+    Ok(if specs.iter().all(Option::is_none) { Vec::new() } else { specs })
+}
+
+/// The matches that `where` selects.
+fn selected(chosen: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<bool>> {
+    let array = chosen.py().import("numpy")?.call_method1("asarray", (chosen,))?;
+    let refused = || {
+        let shape = array.getattr("shape").map_or_else(|_| String::new(), |shape| shape.to_string());
+        let dtype = array.getattr("dtype").map_or_else(|_| String::new(), |dtype| dtype.to_string());
+        error::ArrayError::new_err(format!(
+            "`where` must be an array of {batch} bool, or of numbers of matches from 0 to {}, found shape {shape} and dtype {dtype}",
+            batch - 1
+        ))
+    };
+    if array.getattr("dtype")?.getattr("kind")?.eq("b")? {
+        return array.extract().ok().filter(|flags: &Vec<bool>| flags.len() == batch).ok_or_else(refused);
+    }
+    // numpy gives an empty list the dtype float64.
+    let numbers = array.extract::<Vec<usize>>().map_err(|_| refused())?;
+    let mut flags = vec![false; batch];
+    for number in numbers {
+        *flags.get_mut(number).ok_or_else(refused)? = true;
+    }
+    Ok(flags)
+}
+
+/// The games of `reset`, one for each selected match.
+fn starts(games: &Bound<'_, PyAny>, chosen: &[bool], (rules, seats): (&Rules, usize)) -> PyResult<Vec<MatchStart>> {
+    let wanted = chosen.iter().filter(|&&is_chosen| is_chosen).count();
+    let wrong = || {
+        let found = args::type_of(games);
+        PyTypeError::new_err(format!("`games` must be a list of Game objects, found type {found}"))
+    };
+    let games = games.try_iter().map_err(|_| wrong())?.collect::<PyResult<Vec<_>>>()?;
+    if games.len() != wanted {
+        let found = games.len();
+        return Err(error::CambioError::new_err(format!(
+            "`games` must have {wanted} games, one for each selected match, found {found}"
+        )));
+    }
+    let mut games = games.into_iter().enumerate();
+    let start = |&is_chosen: &bool| {
+        let Some((number, game)) = is_chosen.then(|| games.next()).flatten() else { return Ok(MatchStart::None) };
+        let game = game.cast::<PyGame>().map_err(|_| wrong())?.borrow();
+        let playing = game.episode.playing();
+        if (playing.rules(), playing.seats()) != (rules, seats) {
+            return Err(error::CambioError::new_err(format!(
+                "`games[{number}]` must be a game of {} at {seats} seats, found {} at {} seats",
+                rules.name(),
+                playing.rules().name(),
+                playing.seats()
+            )));
+        }
+        if playing.is_over() {
+            return Err(error::CambioError::new_err(format!("`games[{number}]` must not be over")));
+        }
+        Ok(MatchStart::After(playing.key(), playing.actions().to_vec()))
+    };
+    chosen.iter().map(start).collect()
 }

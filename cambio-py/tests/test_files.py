@@ -96,19 +96,3 @@ def test_paths_that_are_not_files_raise_errors_of_the_package(tmp_path: Path) ->
         ):
             with pytest.raises(cambio.CambioError):
                 load(path)
-
-
-def test_a_strategy_is_for_its_rules(tmp_path: Path) -> None:
-    game = cambio.SmallGame("mini-m0")
-    game.save(tmp_path / "m0.txt", *game.uniform())
-    with pytest.raises(cambio.CambioError, match="the strategy is for `mini-m0`, whose rules differ from the rules of `mini-m1`"):
-        cambio.StrategyPolicy(tmp_path / "m0.txt", "mini-m1")
-    other = cambio.Rules({"base": "mini-m0", "name": "mini-m0", "turn_limit": 3})
-    with pytest.raises(cambio.CambioError, match="whose rules differ"):
-        cambio.StrategyPolicy(tmp_path / "m0.txt", other)
-    with pytest.raises(cambio.RulesError):
-        cambio.StrategyPolicy(tmp_path / "m0.txt", "whist")
-    # Pure strategies are arrays, too.
-    pure = [masks.argmax(1) for masks in (game.masks(0), game.masks(1))]
-    policy = cambio.StrategyPolicy.from_arrays(game, *pure)
-    assert cambio.exploitability(policy, game) == pytest.approx(game.exploitability(*pure))

@@ -31,35 +31,14 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return all(np.array_equal(one[key], other[key]) for key in ("observation", "action_mask"))
 
 
+@pytest.mark.parametrize("illegal", ["terminate", "random"])
 @pytest.mark.parametrize(("rules", "opponents"), TABLES)
-def test_gymnasiums_own_check_holds(rules: str, opponents: list[str]) -> None:
-    """`check_env` samples actions without the mask, so the environment is wrapped in `Blind`."""
+def test_gymnasiums_own_check_holds(rules: str, opponents: list[str], illegal: Any) -> None:
+    """`check_env` samples actions without the mask."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*(spec|render).*")
-        env = cambio.gymnasium.CambioEnv(rules, opponents)
-        env.reset(seed=123)
-        check_env(Blind(env), skip_render_check=True)
-
-
-class Blind(gymnasium.Wrapper):  # type: ignore[misc]
-    """Maps every action to a legal one, for a check that does not use masks."""
-
-    @property
-    def unwrapped(self) -> Any:
-        return self
-
-    def step(self, action: Any) -> Any:
-        legal = np.flatnonzero(self.env.match.masks[0])
-        return self.env.step(int(legal[int(action) % len(legal)]))
-
-    @property
-    def np_random(self) -> Any:
-        return self.env.np_random
-
-    @property
-    def _np_random(self) -> Any:
-        return self.env._np_random
+        check_env(cambio.gymnasium.CambioEnv(rules, opponents, illegal=illegal), skip_render_check=True)
 
 
 @pytest.mark.parametrize(("rules", "opponents"), TABLES)
@@ -126,28 +105,6 @@ def test_copies_go_on_by_themselves(again: Any) -> None:
                 seen, seen_there = (now, seen_there) if place == 0 else (seen, now)
             assert same(seen, seen_there)
         assert rewards[0] == rewards[1] and any(rewards[0])
-
-
-def test_threads_change_nothing() -> None:
-    results = []
-    for threads in (1, 2):
-        envs = gymnasium.make_vec(ID, num_envs=16, opponents=["greedy"], threads=threads)
-        seen, _ = envs.reset(seed=1)
-        dice, total = np.random.default_rng(3), np.zeros(16)
-        for _ in range(100):
-            seen, rewards, _, _, _ = envs.step(np.array([choose(mask, dice) for mask in seen["action_mask"]]))
-            total += rewards
-        results.append((total, seen["observation"]))
-    assert all(np.array_equal(one, other) for one, other in zip(*results, strict=True))
-
-
-def test_an_illegal_action_raises_and_changes_nothing() -> None:
-    env = gymnasium.make(ID)
-    seen, _ = env.reset(seed=1)
-    before = env.unwrapped.game
-    with pytest.raises(cambio.IllegalAction):
-        env.step(int(np.flatnonzero(seen["action_mask"] == 0)[0]))
-    assert env.unwrapped.game == before
 
 
 def test_refusals_say_what_is_allowed() -> None:

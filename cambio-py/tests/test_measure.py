@@ -143,7 +143,7 @@ def test_an_interrupt_stops_the_work(call: str) -> None:
     assert running.stdout is not None and running.stdout.readline() == "begun\n"
     try:
         with pytest.raises(subprocess.TimeoutExpired):
-            running.wait(2)
+            running.wait(0.7)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 0 and running.stdout.read() == "stopped\n"
     finally:

@@ -78,6 +78,8 @@ def test_arrays_and_files_are_the_same_policy(tmp_path: Path) -> None:
     read, made = cambio.StrategyPolicy(tmp_path / "m1.txt", "mini-m1"), cambio.StrategyPolicy.from_arrays(game, *arrays)
     assert cambio.exploitability(made, game) == pytest.approx(cambio.exploitability(read, game), abs=1e-9)
     assert game.exploitability(*arrays) == pytest.approx(cambio.exploitability(made, game), abs=1e-12)
+    pure = [game.masks(seat).argmax(1) for seat in (0, 1)]
+    assert cambio.exploitability(cambio.StrategyPolicy.from_arrays(game, *pure), game) == pytest.approx(game.exploitability(*pure))
     with pytest.raises(cambio.ArrayError):
         cambio.StrategyPolicy.from_arrays(game, arrays[1], arrays[0])
 

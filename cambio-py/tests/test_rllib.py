@@ -65,17 +65,11 @@ def test_a_match_is_the_game(rules: str, seats: int, reward: str) -> None:
 
 
 def test_illegal_actions_do_what_was_asked_for() -> None:
-    for illegal in ("terminate", "raise", "random"):
+    for illegal in ("terminate", "random"):
         env = CambioMultiAgentEnv({"illegal": illegal})
         observations, _ = env.reset(seed=1)
         (agent,) = observations
         bad = {agent: int(np.flatnonzero(observations[agent]["action_mask"] == 0)[0])}
-        if illegal == "raise":
-            before = env.game.copy()
-            with pytest.raises(cambio.IllegalAction):
-                env.step(bad)
-            assert env.game == before
-            continue
         _, rewards, ended, _, _ = env.step(bad)
         if illegal == "terminate":
             assert ended["__all__"] and rewards == {"seat_0": -1.0, "seat_1": -0.0}
@@ -88,10 +82,6 @@ def test_illegal_actions_do_what_was_asked_for() -> None:
 def test_what_is_not_allowed_is_refused() -> None:
     with pytest.raises(cambio.CambioError, match="must have only the options rules, seats"):
         CambioMultiAgentEnv({"rulez": "classic"})
-    with pytest.raises(cambio.CambioError, match="`illegal` must be terminate, raise or random, found `no`"):
-        CambioMultiAgentEnv({"illegal": "no"})
-    with pytest.raises(cambio.CambioError, match="`max_cycles` must be at least 1"):
-        CambioMultiAgentEnv({"max_cycles": 0})
     env = CambioMultiAgentEnv({"max_cycles": 3})
     with pytest.raises(cambio.CambioError, match="reset"):
         env.step({})

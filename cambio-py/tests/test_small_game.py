@@ -396,6 +396,14 @@ def test_strategy_files_are_checked(tmp_path: Path) -> None:
         policy.begin(cambio.Rules("classic"), 2, 0, 1)
     with pytest.raises(cambio.CambioError, match="cannot be read"):
         cambio.StrategyPolicy(tmp_path / "none.txt", "mini-m0")
+    other = cambio.Rules({"base": "mini-m0", "name": "mini-m0", "turn_limit": 3})
+    for rules, kind, what in [
+        ("mini-m1", cambio.CambioError, "whose rules differ"),
+        (other, cambio.CambioError, "whose rules differ"),
+        ("whist", cambio.RulesError, "whist"),
+    ]:
+        with pytest.raises(kind, match=what):
+            cambio.StrategyPolicy(path, rules)
     path.write_text("a b c")
     with pytest.raises(cambio.CambioError, match="not a strategy file"):
         cambio.StrategyPolicy(path, "mini-m0")

@@ -14,8 +14,6 @@ import cambio_game as cambio
 pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
-from gymnasium.utils.env_checker import check_env
-
 from cambio_game.gymnasium import CambioEnv, CambioVectorEnv
 from cambio_game.pettingzoo import cambio_v0
 
@@ -95,6 +93,9 @@ def test_resets_without_a_seed_follow_the_last_seed(name: str) -> None:
         other.reset()
         assert games(one) == games(other) and games(one)[0].seed == 7
     assert games(one)[0].deal == (6 if name == "vector" else 3)
+    one, other = MAKERS[name](), MAKERS[name]()
+    one.reset(), other.reset()
+    assert games(one)[0].seed != games(other)[0].seed
 
 
 @EVERY
@@ -109,6 +110,16 @@ def test_what_is_not_an_action_changes_nothing(name: str, action: Any) -> None:
         assert games(env) == before
     step(name, env, np.uint8(legal(name, env)) if name != "vector" else legal(name, env))
     assert games(env) != before
+
+
+@EVERY
+def test_an_illegal_action_raises_and_changes_nothing(name: str) -> None:
+    env = MAKERS[name](illegal="raise")
+    env.reset(seed=1)
+    before = games(env)
+    with pytest.raises(cambio.IllegalAction, match="is illegal for seat"):
+        step(name, env, int((env.match.masks[-1] if hasattr(env, "match") else env.game.mask()).argmin()))
+    assert games(env) == before
 
 
 @EVERY
@@ -204,12 +215,6 @@ def test_a_batch_ends_illegal_matches_like_the_environment() -> None:
                 assert all(np.array_equal(seen[key], infos["final_obs"][0][key]) for key in seen)
                 seen, _ = single.reset()
         assert ends > 3
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("illegal", ["terminate", "random"])
-def test_gymnasiums_check_passes_without_masks(illegal: str) -> None:
-    check_env(CambioEnv("original", ["sharp", "random"], illegal=illegal), skip_render_check=True)  # type: ignore[arg-type]
 
 
 def test_only_the_parallel_environment_is_parallelizable() -> None:

@@ -11,7 +11,7 @@ const WORLDS: usize = 600;
 
 /// A seat's beliefs about the cards that it does not see. Cards of the same rank and points form one class.
 #[derive(Serialize, Clone, Debug)]
-pub struct CardProbabilities {
+pub(crate) struct CardProbabilities {
     /// The names of the classes, the fewest points first.
     classes: Vec<String>,
     unseen: Vec<UnseenCard>,

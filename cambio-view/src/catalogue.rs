@@ -79,7 +79,7 @@ pub struct Catalogue {
 
 /// What a page offers for a new table.
 #[derive(Serialize, Debug)]
-pub struct TableOptions {
+pub(crate) struct TableOptions {
     presets: Vec<PresetOption>,
     agents: Vec<AgentOption>,
 }
@@ -251,10 +251,7 @@ impl Catalogue {
     }
 
     /// What a page offers for a new table.
-    ///
-    /// # Panics
-    /// Does not panic: the presets are rules.
-    pub fn options(&self) -> TableOptions {
+    pub(crate) fn options(&self) -> TableOptions {
         let preset = |name: &'static str| {
             let rules = Rules::preset(name).expect("the shipped presets are rules");
             let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);

@@ -14,9 +14,9 @@ use serde_json::json;
 
 use crate::catalogue::{Catalogue, RequestError, TableOption};
 use crate::inquiry::{hint, inquire};
-use crate::match_request::{CheckRequest, MatchRequest};
 use crate::requests::{
-    ActionRequest, ExplainRequest, HintRequest, ReviewRequest, TableRequest, position_for_hint, replay_in_json,
+    ActionRequest, CheckRequest, ExplainRequest, HintRequest, MatchRequest, ReviewRequest, TableRequest,
+    position_for_hint, replay_in_json,
 };
 use crate::review::{ReviewProgress, review};
 use crate::session::{SavedSession, Session};
@@ -227,7 +227,7 @@ fn later(compute: impl FnOnce(&dyn Fn() -> bool) -> Result<String> + Send + 'sta
 impl Desk {
     /// The status of an answer that needs networks which the program does not have. The error is the names of their files, with
     /// spaces between them. Pass each of them to [`cambio_agents::provide_network`] and repeat the request.
-    pub const NEEDS_NETWORK: u16 = 424;
+    pub(crate) const NEEDS_NETWORK: u16 = 424;
 
     /// A desk without tables and run folders. All fresh seeds follow from `entropy`.
     pub fn new(catalogue: Arc<Catalogue>, entropy: u128) -> Desk {

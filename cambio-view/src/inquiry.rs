@@ -1,7 +1,5 @@
 //! Explanations: the candidates that an agent considers at a decision, in a session or in a record.
 
-use std::fmt;
-
 use cambio_agents::AgentSpec;
 use cambio_core::play::{ConsideredAction, Explanation, MatchError, RoundResult};
 use cambio_core::rng::{Key, Seed};
@@ -13,7 +11,6 @@ use serde::Serialize;
 use crate::card_probabilities::{BeliefTracker, CardProbabilities};
 use crate::config::SessionConfig;
 use crate::session::{STOPPED, SessionError, no_decision};
-use crate::words::action_in_words;
 
 /// A candidate decision with its value.
 #[derive(Serialize, Clone, Debug)]
@@ -47,15 +44,6 @@ pub struct Hint {
     pub action: String,
     unit: Option<&'static str>,
     considered: Vec<ConsideredView>,
-}
-
-impl fmt::Display for Hint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} suggests: {}", self.agent, action_in_words(&self.action))?;
-        let valued = |one: &ConsideredView| format!("{} {:.2}", action_in_words(&one.action), one.value);
-        let some: Vec<String> = self.considered.iter().take(4).map(valued).collect();
-        if some.len() > 1 { write!(f, " (values: {})", some.join(", ")) } else { Ok(()) }
-    }
 }
 
 /// Asks an agent to decide in the person's place. The hint contains the decision and, if the agent can explain itself,
@@ -111,7 +99,7 @@ pub struct InquiryResult {
     pub played: String,
     unit: Option<&'static str>,
     considered: Vec<ConsideredView>,
-    beliefs: Option<CardProbabilities>,
+    beliefs: CardProbabilities,
 }
 
 /// An agent in the place of a seat: it receives the seat's sightings and decides whenever the seat decided, but the
@@ -164,7 +152,7 @@ impl Inquiry<'_> {
                 played: action.to_string(),
                 unit,
                 considered,
-                beliefs: Some(tracker.believe(&view, state)),
+                beliefs: tracker.believe(&view, state),
             }));
         }
         Ok(())

@@ -35,7 +35,6 @@ mod catalogue;
 mod config;
 mod desk;
 mod inquiry;
-mod match_request;
 mod narrator;
 mod page;
 mod reaction;
@@ -46,21 +45,16 @@ mod scene;
 mod session;
 mod words;
 
-pub use card_probabilities::CardProbabilities;
-pub use catalogue::{Catalogue, RequestError, TableOptions};
+pub use catalogue::{Catalogue, RequestError};
 pub use config::SessionConfig;
 pub use desk::{Answer, Computation, Desk, DeskWork, Reply, RunFolders};
 pub use inquiry::{Hint, InquiryResult, hint, inquire};
-pub use match_request::{CheckAnswer, CheckRequest, MatchRequest};
-pub use narrator::Narrator;
-pub use page::{Feed, PageStep, Prompt, RoundEnd};
-pub use reaction::{MEDIANS, ReactionTimes};
-pub use replay::{
-    CARDS_JS, CHANCES_JS, EventLine, Frame, PARTS_JS, Replay, RoundReplay, STORY_JS, TABLE_JS, VIEWER_CSS, WATCH_JS,
-    quoted,
-};
-pub use requests::{ReviewRequest, TableRequest, replay_in_json};
+pub use narrator::{LineLevel, NarratedLine, Narrator};
+pub use page::{PageStep, Prompt, RoundEnd};
+pub use reaction::ReactionTimes;
+pub use replay::{CARDS_JS, CHANCES_JS, PARTS_JS, Replay, STORY_JS, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted};
+pub use requests::{CheckAnswer, CheckRequest, MatchRequest, ReviewRequest, TableRequest, replay_in_json};
 pub use review::{DecisionCost, ReviewProgress, review};
-pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};
+pub use scene::{CardMove, CardValue, KindView, Scene, TableCardView};
 pub use session::{JobResult, SavedSession, Session, SessionError, SessionJob};
-pub use words::{cards_in_short, power_in_words, rules_in_short, scores_in_words};
+pub use words::{cards_in_short, power_in_words, rules_in_short};

@@ -1,10 +1,46 @@
 //! Events and questions in words, for transcripts of records and for a playing person.
 
+use std::fmt;
+
 use cambio_core::rules::knob::Matching;
 use cambio_core::{Action, Card, Event, Observation, Phase, Rules, SpotSet};
+use serde::Serialize;
 
 use crate::scene::KindView;
 use crate::words::{power_in_words, step_in_words};
+
+/// The level of a line in a transcript.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum LineLevel {
+    /// The deal, the beginning of a turn, or the end of a round.
+    Turn,
+    /// An action in a turn, or what follows from it.
+    #[default]
+    Action,
+}
+
+/// A line about an event. It is displayed with the indentation of its level, and serialized as its text.
+#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
+#[serde(transparent)]
+pub struct NarratedLine {
+    /// The event in words.
+    pub text: String,
+    /// The level of the event.
+    #[serde(skip)]
+    pub level: LineLevel,
+}
+
+impl From<String> for NarratedLine {
+    fn from(text: String) -> NarratedLine {
+        NarratedLine { text, level: LineLevel::Action }
+    }
+}
+
+impl fmt::Display for NarratedLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.level == LineLevel::Turn { "  " } else { "    " }, self.text)
+    }
+}
 
 /// Describes events with the labels of one deck.
 ///
@@ -19,9 +55,9 @@ use crate::words::{power_in_words, step_in_words};
 ///
 /// playing.act("draw".parse().unwrap()).unwrap();
 /// let last = |seat| playing.sightings(seat).filter_map(|sighting| narrator.line(&sighting, |face| face)).last();
-/// assert_eq!(last(Seat::B).as_deref(), Some("    a draws a card"));
+/// assert_eq!(last(Seat::B).unwrap().to_string(), "    a draws a card");
 /// let Event::Drew { face: Some(card), .. } = playing.sightings(Seat::A).last().unwrap() else { panic!() };
-/// assert_eq!(last(Seat::A), Some(format!("    a draws {}", narrator.label(card))));
+/// assert_eq!(last(Seat::A).unwrap().text, format!("a draws {}", narrator.label(card)));
 /// ```
 #[derive(Debug)]
 pub struct Narrator {
@@ -53,48 +89,57 @@ impl Narrator {
         &self.labels[card.kind()]
     }
 
-    /// Describes an event in one line, which is indented according to its level: round, turn or action. Returns `None`
-    /// for an event that needs no line. `seen` returns the face if the reader may see it.
-    pub fn line<F: Copy>(&self, event: &Event<F>, seen: impl Fn(F) -> Option<Card>) -> Option<String> {
+    /// Describes an event in one line. Returns `None` for an event that needs no line. `seen` returns the face if the reader
+    /// may see it.
+    pub fn line<F: Copy>(&self, event: &Event<F>, seen: impl Fn(F) -> Option<Card>) -> Option<NarratedLine> {
         let name = |card: Card| self.label(card);
         let behind = |face: F| seen(face).map_or(String::new(), |card| format!(": {}", name(card)));
-        Some(match *event {
+        let level = match event {
+            Event::Dealt { .. }
+            | Event::Peeked { .. }
+            | Event::Flipped { .. }
+            | Event::TurnBegan { .. }
+            | Event::Ended { .. } => LineLevel::Turn,
+            _ => LineLevel::Action,
+        };
+        let text = match *event {
             Event::Dealt { extra, .. } if extra.is_empty() => return None,
             Event::Dealt { starter, extra } => {
                 let seats: Vec<String> = extra.iter_from(starter).map(|seat| seat.to_string()).collect();
                 let cards = if self.rules.spec().penalty.get() == 1 { "card" } else { "cards" };
-                format!("  extra {cards} for a failed call: {}", seats.join(", "))
+                format!("extra {cards} for a failed call: {}", seats.join(", "))
             }
-            Event::Peeked { seat, spot, face } => format!("  {seat} peeks at {spot}{}", behind(face)),
-            Event::Flipped { card } => format!("  {} is turned over and starts the discard pile", name(card)),
-            Event::TurnBegan { seat } => format!("  turn of {seat}"),
-            Event::Drew { seat, face } => format!("    {seat} draws {}", seen(face).map_or("a card", name)),
-            Event::Took { seat, card } => format!("    {seat} takes {}", name(card)),
-            Event::Dropped { seat, card } => format!("    {seat} discards {}", name(card)),
+            Event::Peeked { seat, spot, face } => format!("{seat} peeks at {spot}{}", behind(face)),
+            Event::Flipped { card } => format!("{} is turned over and starts the discard pile", name(card)),
+            Event::TurnBegan { seat } => format!("turn of {seat}"),
+            Event::Drew { seat, face } => format!("{seat} draws {}", seen(face).map_or("a card", name)),
+            Event::Took { seat, card } => format!("{seat} takes {}", name(card)),
+            Event::Dropped { seat, card } => format!("{seat} discards {}", name(card)),
             Event::Kept { seat, spot, replaced } => {
-                format!("    {seat} keeps it in {spot} and discards {}", name(replaced))
+                format!("{seat} keeps it in {spot} and discards {}", name(replaced))
             }
-            Event::Looked { seat, spot, face } => format!("    {seat} peeks at {spot}{}", behind(face)),
-            Event::Swapped { seat, one, other } => format!("    {seat} swaps {one} and {other}"),
-            Event::Shown { spot, card } => format!("    {spot} is turned up: {}", name(card)),
-            Event::Skipped { seat } => format!("    {seat} skips"),
-            Event::Touched { seat, spot } => format!("    {seat} touches {spot}"),
+            Event::Looked { seat, spot, face } => format!("{seat} peeks at {spot}{}", behind(face)),
+            Event::Swapped { seat, one, other } => format!("{seat} swaps {one} and {other}"),
+            Event::Shown { spot, card } => format!("{spot} is turned up: {}", name(card)),
+            Event::Skipped { seat } => format!("{seat} skips"),
+            Event::Touched { seat, spot } => format!("{seat} touches {spot}"),
             Event::Snapped { seat, spot, card, verdict } => {
-                format!("    {seat} snaps {spot}: {}, {}", name(card), verdict.word())
+                format!("{seat} snaps {spot}: {}, {}", name(card), verdict.word())
             }
-            Event::Aborted { seat } => format!("    {seat} is too late to snap"),
-            Event::Penalised { seat, spot } => format!("    {seat} gets a penalty card in {spot}"),
-            Event::PenaltyWaived { seat } => format!("    {seat} gets no penalty card (no free slot or no card left)"),
-            Event::Gave { seat, from, to } => format!("    {seat} gives {from} to {}: it is now {to}", to.seat()),
-            Event::Called { seat } => format!("    {seat} calls"),
-            Event::BecameSafe { seat } => format!("    {seat} is safe"),
-            Event::Reshuffled { cards } => format!("    the pile is shuffled into a new stock of {cards}"),
+            Event::Aborted { seat } => format!("{seat} is too late to snap"),
+            Event::Penalised { seat, spot } => format!("{seat} gets a penalty card in {spot}"),
+            Event::PenaltyWaived { seat } => format!("{seat} gets no penalty card (no free slot or no card left)"),
+            Event::Gave { seat, from, to } => format!("{seat} gives {from} to {}: it is now {to}", to.seat()),
+            Event::Called { seat } => format!("{seat} calls"),
+            Event::BecameSafe { seat } => format!("{seat} is safe"),
+            Event::Reshuffled { cards } => format!("the pile is shuffled into a new stock of {cards}"),
             Event::Ended { reason } => {
                 let reason = reason.word().replace("call", "a player called").replace('_', " ");
-                format!("  the round ends: {reason}")
+                format!("the round ends: {reason}")
             }
-            Event::TurnedUp { spot, card } => format!("    {spot}: {}", name(card)),
-        })
+            Event::TurnedUp { spot, card } => format!("{spot}: {}", name(card)),
+        };
+        Some(NarratedLine { text, level })
     }
 
     /// The question to the seat to act, as a clause. With `notes`, it includes the cards that the seat knows to match.

@@ -12,7 +12,7 @@ use cambio_core::{Event, Observation, Phase, Rules, Score, Seat, Sighting};
 use serde::Serialize;
 
 use crate::config::{PERSON_NAME, SessionConfig};
-use crate::narrator::Narrator;
+use crate::narrator::{NarratedLine, Narrator};
 use crate::scene::{CardMove, CardValue, KindView, Scene};
 use crate::words::{counted_points, rules_in_short, scores_in_words};
 
@@ -125,7 +125,7 @@ pub struct PageStep {
     /// The number of the step. A page sends it with a decision, so that a decision for an outdated table is rejected.
     pub n: u64,
     /// The events in words. If notes are off, these lines do not name cards that only this seat saw.
-    pub lines: Vec<String>,
+    pub lines: Vec<NarratedLine>,
     moves: Vec<CardMove>,
     /// Cards that the seat has just seen: their spots and kinds.
     pub glimpses: Vec<(String, usize)>,
@@ -169,7 +169,7 @@ impl PageStep {
         });
         PageStep {
             n: 0,
-            lines: lines.map(|line| line.trim().to_owned()).collect(),
+            lines: lines.collect(),
             moves: sightings.iter().flat_map(|sighting| CardMove::of(&sighting.motion())).collect(),
             glimpses: sightings.iter().filter_map(glimpse).collect(),
             scene: Scene::seen(view, round, totals, notes),
@@ -191,13 +191,13 @@ impl PageStep {
 
     /// Adds a line before the lines of the events.
     pub(crate) fn saying(mut self, line: &str) -> PageStep {
-        self.lines.insert(0, line.to_owned());
+        self.lines.insert(0, line.to_owned().into());
         self
     }
 
     /// Adds a line after the lines of the events, if there is one.
     pub(crate) fn adding(mut self, line: Option<String>) -> PageStep {
-        self.lines.extend(line);
+        self.lines.extend(line.map(NarratedLine::from));
         self
     }
 
@@ -213,7 +213,7 @@ impl PageStep {
 
 /// The steps of a match, serialized.
 #[derive(Debug)]
-pub struct Feed {
+pub(crate) struct Feed {
     setting: PageSetup,
     next: u64,
     lines: VecDeque<String>,
@@ -227,7 +227,7 @@ impl Feed {
     }
 
     /// The number of the last step.
-    pub fn last(&self) -> u64 {
+    pub(crate) fn last(&self) -> u64 {
         self.next.saturating_sub(1)
     }
 
@@ -235,7 +235,7 @@ impl Feed {
     pub(crate) fn push(&mut self, step: PageStep) {
         let step = PageStep { n: self.next, ..step };
         self.next += 1;
-        self.lines.extend(step.lines.iter().cloned());
+        self.lines.extend(step.lines.iter().map(|line| line.text.clone()));
         while self.lines.len() > LINES {
             self.lines.pop_front();
         }
@@ -257,8 +257,7 @@ impl Feed {
     }
 
     /// The first message to a page: the setting, the lines of the round so far and the last step.
-    #[expect(clippy::missing_panics_doc, reason = "plain data serializes")]
-    pub fn hello(&self) -> String {
+    pub(crate) fn hello(&self) -> String {
         let setting = serde_json::to_string(&self.setting).expect("a setting is plain data");
         let lines = serde_json::to_string(&self.lines).expect("lines are texts");
         let step = self.recent.back().map_or("null", |step| step);
@@ -266,7 +265,7 @@ impl Feed {
     }
 
     /// The steps from this number on; `None` if some of them are no longer kept, or the number is too large.
-    pub fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
+    pub(crate) fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
         let behind = usize::try_from(self.next.checked_sub(from)?).ok()?;
         (behind <= self.recent.len()).then(|| self.recent.iter().skip(self.recent.len() - behind).cloned().collect())
     }

@@ -10,7 +10,7 @@ const SPREAD: f64 = 1.35;
 /// The shortest reaction time in milliseconds. In athletics, a faster reaction counts as a false start.
 const FASTEST: u32 = 100;
 /// The allowed medians of the agents' reaction times, in milliseconds.
-pub const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
+pub(crate) const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 
 /// The reaction times of all seats in one race that is decided by speed.
 ///
@@ -67,7 +67,7 @@ impl ReactionTimes {
     }
 
     /// The times of the seats that snapped, the fastest first: "fastest: b 0.62 s, then a 0.81 s".
-    pub fn in_words(&self, order: RaceOrder) -> String {
+    pub(crate) fn in_words(&self, order: RaceOrder) -> String {
         let words = |seat: Seat| match self.0[seat.index()] {
             u32::MAX => format!("{seat} (no time)"),
             time => format!("{seat} {:.2} s", f64::from(time) / 1000.0),

@@ -12,62 +12,32 @@ use crate::narrator::Narrator;
 use crate::review::ReviewProgress;
 use crate::scene::{CardMove, KindView, Scene};
 use crate::session::PERSON;
-use crate::words::{action_in_words, rules_in_short, scores_in_words};
+use crate::words::{rules_in_short, scores_in_words};
 
 /// A line of text about an event.
 #[derive(Serialize, Debug)]
 #[serde(untagged)]
-pub enum EventLine {
+pub(crate) enum EventLine {
     /// The same line for every viewer.
     Open(String),
     /// An event whose face only one seat saw: the line with the face, the seat, and the line for other viewers.
     Private(String, char, String),
 }
 
-impl EventLine {
-    /// The line for a viewer: one seat, or with `None` a viewer that may see every card.
-    ///
-    /// ```
-    /// use cambio_view::EventLine;
-    ///
-    /// let line = EventLine::Private("a draws Kd".to_owned(), 'a', "a draws a card".to_owned());
-    /// assert_eq!([line.told(None), line.told(Some('a')), line.told(Some('b'))], ["a draws Kd", "a draws Kd", "a draws a card"]);
-    /// ```
-    pub fn told(&self, view: Option<char>) -> &str {
-        match self {
-            EventLine::Private(_, seat, blind) if view.is_some_and(|view| view != *seat) => blind,
-            EventLine::Open(line) | EventLine::Private(line, ..) => line,
-        }
-    }
-}
-
 /// The table after a decision, with the events that followed from it. The first frame of a round is the deal.
 #[derive(Serialize, Debug)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// The seat that decided; `None` for the deal.
-    pub by: Option<char>,
+    by: Option<char>,
     /// The decision; `None` for the deal.
-    pub action: Option<String>,
+    action: Option<String>,
     /// Whether the decision was a secret declaration in a snap window.
-    pub secret: bool,
+    secret: bool,
     /// The events that followed, in words.
-    pub lines: Vec<EventLine>,
+    lines: Vec<EventLine>,
     moves: Vec<CardMove>,
     /// The table after these events.
-    pub scene: Scene,
-}
-
-impl Frame {
-    /// The decision in the players' words. If `view` is a seat, other seats' declarations in snap windows are hidden.
-    pub fn decided(&self, view: Option<char>) -> String {
-        match (self.by, &self.action) {
-            (Some(by), _) if self.secret && view.is_some_and(|view| view != by) => {
-                format!("{by} chose whether to snap (hidden)")
-            }
-            (Some(by), Some(action)) => format!("{by}: {}", action_in_words(action)),
-            _ => "the deal".to_owned(),
-        }
-    }
+    scene: Scene,
 }
 
 /// The maximum number of frames of a replay. Matches of the presets have up to some 20,000.
@@ -77,13 +47,13 @@ const TITLE: usize = 1000;
 
 /// The frames of a round.
 #[derive(Serialize, Debug, Default)]
-pub struct RoundReplay {
+pub(crate) struct RoundReplay {
     /// The deal, and a frame for each decision.
-    pub frames: Vec<Frame>,
+    frames: Vec<Frame>,
     /// The scores in words, if the round ended.
-    pub scores: Vec<String>,
+    scores: Vec<String>,
     /// The totals after the round, seat a first; empty if the round did not end.
-    pub totals: Vec<String>,
+    totals: Vec<String>,
 }
 
 /// A replay: a finished match with every card, the seats that have seen it, and every event in words.
@@ -92,33 +62,33 @@ pub struct RoundReplay {
 #[derive(Serialize, Debug)]
 pub struct Replay {
     /// The players: "greedy against heuristic".
-    pub title: String,
+    pub(crate) title: String,
     /// The name of the rules.
-    pub rules: &'static str,
+    rules: &'static str,
     /// A summary of the rules in three lines.
-    pub in_short: [String; 3],
+    in_short: [String; 3],
     /// The number of cards that each seat is dealt.
-    pub hand: i64,
+    hand: i64,
     /// The kinds of the deck; scenes contain indices into this list.
-    pub kinds: Vec<KindView>,
+    kinds: Vec<KindView>,
     /// The agents, seat a first; `person` for a person.
     pub agents: Vec<String>,
     /// The rounds.
-    pub rounds: Vec<RoundReplay>,
+    rounds: Vec<RoundReplay>,
     /// The ranks, seat a first; empty if the record has none.
-    pub ranks: Vec<u64>,
+    ranks: Vec<u64>,
     /// The error in the record, if it has one; the frames end before the error.
-    pub flaw: Option<String>,
+    flaw: Option<String>,
     /// The fault with which an agent stopped the match, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fault: Option<String>,
+    fault: Option<String>,
     /// Whether the match is longer than the replay, which has at most 50,000 frames.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_cut: bool,
+    is_cut: bool,
 }
 
 impl Replay {
-    /// Makes the replay of a record. An error in the record ends the replay and is stored in [`Replay::flaw`].
+    /// Makes the replay of a record. An error in the record ends the replay and is stored.
     ///
     /// # Errors
     /// If the error is before the first table that could be shown.
@@ -139,11 +109,6 @@ impl Replay {
     /// assert_eq!(replay.decisions(), record.rounds[0].decisions.len());
     /// assert!(replay.page().contains("ann against &quot;bob&quot;"));
     /// assert!(replay.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
-    ///
-    /// let frames = &replay.rounds[0].frames;
-    /// assert_eq!(frames[0].decided(None), "the deal");
-    /// let secret = frames.iter().find(|frame| frame.secret && frame.by == Some('a')).unwrap();
-    /// assert_eq!(secret.decided(Some('b')), "a chose whether to snap (hidden)");
     /// ```
     pub fn of(record: &Record) -> Result<Replay, InvalidRecord> {
         let mut builder = ReplayBuilder::default();
@@ -334,13 +299,12 @@ impl Observer for ReplayBuilder {
     fn event(&mut self, event: &Event<Card>) {
         let Some(stage) = self.stage.as_ref().filter(|_| !self.is_full()) else { return };
         if let Some(line) = stage.narrator.line(event, Some) {
-            let text = line.trim().to_owned();
             self.lines.push(match event.private() {
                 Some((seat, _)) => {
-                    let blind = stage.narrator.line(&event.public(), |face| face).unwrap_or_default();
-                    EventLine::Private(text, seat.letter(), blind.trim().to_owned())
+                    let blind = stage.narrator.line(&event.public(), |face| face);
+                    EventLine::Private(line.text, seat.letter(), blind.map_or_else(String::new, |line| line.text))
                 }
-                None => EventLine::Open(text),
+                None => EventLine::Open(line.text),
             });
         }
         self.moves.extend(CardMove::of(&event.motion()));

@@ -112,7 +112,7 @@ pub struct TableCardView(pub usize, pub Option<usize>, pub String);
 
 /// The held card.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-pub struct HeldCardView {
+pub(crate) struct HeldCardView {
     /// The seat that holds the card.
     pub by: char,
     /// The kind of the card, if the page may show it.
@@ -166,7 +166,7 @@ pub struct Scene {
     /// The number of cards in the stock.
     pub stock: usize,
     /// The held card.
-    pub held: Option<HeldCardView>,
+    pub(crate) held: Option<HeldCardView>,
     /// The empty spot that a gift will fill, while a seat decides which card to give.
     pub gap: Option<String>,
     /// The totals of the match, seat a first.

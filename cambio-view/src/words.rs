@@ -222,41 +222,8 @@ pub(crate) fn step_in_words(step: PowerStep) -> String {
     step.to_string().split(" or ").map(words).collect::<Vec<_>>().join(", or ")
 }
 
-/// A decision in the players' words; `inWords` in `cards.js` does the same.
-pub(crate) fn action_in_words(action: &str) -> String {
-    let mut words = action.split(' ');
-    let verb = match words.next().unwrap_or_default() {
-        "keep" => "keep it in place of",
-        "drop" => "discard",
-        "look" | "peek" => "peek at",
-        "show" => "turn up",
-        "take" => "take the open card",
-        "end" => "end the turn",
-        "cheat" => "take a penalty card to peek at",
-        other => other,
-    };
-    let spots: Vec<&str> = words.collect();
-    format!("{verb} {}", spots.join(" with ")).trim_end().to_owned()
-}
-
 /// Explains the scores of a round: a sentence for each seat, seat a first.
-///
-/// ```
-/// use cambio_core::{Playing, Rules, rng::Key};
-/// use cambio_view::scores_in_words;
-///
-/// let rules = Rules::preset("original").unwrap();
-/// let mut playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
-/// while playing.rounds() == 0 {
-///     let choices = playing.turn().unwrap().view.choices();
-///     let call = "call".parse().unwrap();
-///     playing.act(if choices.contains(call) { call } else { choices.nth(0).unwrap() }).unwrap();
-/// }
-/// let scores = scores_in_words(&rules, playing.last_round().unwrap());
-/// assert!(scores[0].starts_with("a called"), "{scores:?}");
-/// assert_eq!(scores.len(), 2);
-/// ```
-pub fn scores_in_words(rules: &Rules, result: &RoundResult) -> Vec<String> {
+pub(crate) fn scores_in_words(rules: &Rules, result: &RoundResult) -> Vec<String> {
     Seat::ALL[..result.seats].iter().map(|&seat| score_of(rules, result, seat)).collect()
 }
 

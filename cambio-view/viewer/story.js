@@ -50,7 +50,7 @@ export function story(line, cast) {
 // A line about a score as a sentence: "Ben called and was lowest: 5 points".
 export const scored = (line, cast) => story(line.replace(/^([a-h]) (?=[−\d])/, "$1 has "), cast).text;
 
-// A decision in the players' words; `action_in_words` in `words.rs` does the same.
+// A decision in the players' words.
 const VERBS = { keep: "keep it in place of", drop: "discard", look: "peek at", peek: "peek at", show: "turn up", take: "take the open card", end: "end the turn", cheat: "take a penalty card to peek at" };
 const inWords = (action) => action.replace(/^(swap \S+)/, "$1 with").replace(/^\w+/, (verb) => VERBS[verb] ?? verb);
 

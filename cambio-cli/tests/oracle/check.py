@@ -309,11 +309,16 @@ def games(rows):
     return tables
 
 
-def seated(rows, columns, letters, pairs=()):
+def tables_of(rows):
+    """The deal and the rows of each game."""
+    return [(deal, table) for (deal, _, _), table in games(rows).items()]
+
+
+def seated(tables, columns, letters=(), pairs=()):
     """The data of a Cox model: a column for each agent of `columns` and each seat of `letters`, and one for each pair, which is 1/2
     for the first agent and -1/2 for the second in their common games."""
     exog, time, strata, deals = [], [], [], []
-    for number, ((deal, _, _), table) in enumerate(games(rows).items()):
+    for number, (deal, table) in enumerate(tables):
         for row in table:
             of_agent = [float(row["agent"] == agent) for agent in columns] + [float(row["seat"] == letter) for letter in letters]
             count = lambda agent: sum(other["agent"] == agent for other in table)
@@ -326,6 +331,25 @@ def seated(rows, columns, letters, pairs=()):
             strata.append(number)
             deals.append(deal)
     return np.array(exog), np.array(time, float), np.array(strata), np.array(deals)
+
+
+def cox_model(tables, columns, letters=()):
+    """The Cox model of these games, and a function that returns the score of each deal at these parameters."""
+    exog, time, strata, deals = seated(tables, columns, letters)
+    cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
+    return cox(np.full(len(time), True)), lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))]
+
+
+def fitted(model, scores_at, size):
+    """The strengths of the agents, their errors clustered by deal, and the parameters, of which the first `size` are agents."""
+    params = model.fit().params
+    # The score of each deal, because PHReg's sandwich uses Breslow residuals, which do not add up to Efron's score with ties.
+    scores = np.array(scores_at(params))
+    inverse, clusters = np.linalg.inv(model.hessian(params)), len(scores)
+    # PHReg's Hessian is negative. One deal has the variance of the model.
+    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1) - inverse / clusters
+    centre = np.eye(size + 1)[:, :-1] - 1 / (size + 1)
+    return centre @ params[:size], np.sqrt(np.diag(centre @ covariance[:size, :size] @ centre.T)), params
 
 
 def check_misfit(rows, pairs, ratings, seats):
@@ -341,7 +365,7 @@ def check_misfit(rows, pairs, ratings, seats):
             same("misfit", p, None)
         return
     agents = [row["agent"] for row in ratings]
-    exog, time, strata, deals = seated(rows, agents[:-1], letters, [(pair["agent"], pair["other"]) for pair in pairs])
+    exog, time, strata, deals = seated(tables_of(rows), agents[:-1], letters, [(pair["agent"], pair["other"]) for pair in pairs])
     size = len(agents) - 1 + len(letters)
     cox = lambda of, columns: PHReg(time[of], exog[of][:, :columns], status=np.ones(of.sum()), strata=strata[of], ties="efron")
     every = np.full(len(time), True)
@@ -508,29 +532,18 @@ def check_ratings(rows, ratings, seats):
     is_regularised = ratings[0]["fit"] == "regularised"
     same("fit", float(is_regularised), float(len({row["component"] for row in ratings}) > 1))
     columns = agents if is_regularised else agents[:-1]
-    exog, time, strata, deals = seated(rows, columns, letters[1:] if with_seats else [])
-    cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
-    model = cox(np.full(len(time), True))
+    model, scores_at = cox_model(tables_of(rows), columns, letters[1:] if with_seats else [])
     if is_regularised:
-        check_regularised(model, lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))], ratings)
+        check_regularised(model, scores_at, ratings)
         return
-    fit = model.fit()
-    # The score of each deal, because PHReg's sandwich uses Breslow residuals, which do not add up to Efron's score with ties.
-    scores = np.array([cox(deals == deal).score(fit.params) for deal in sorted(set(deals))])
-    inverse = np.linalg.inv(model.hessian(fit.params))
-    clusters = len(scores)
-    # PHReg's Hessian is negative. One deal has the variance of the model.
-    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1) - inverse / clusters
-    centre = np.eye(len(agents))[:, :-1] - 1 / len(agents)
     size = len(agents) - 1
-    strengths = centre @ fit.params[:size]
-    errors = np.sqrt(np.diag(centre @ covariance[:size, :size] @ centre.T))
+    strengths, errors, params = fitted(model, scores_at, size)
     for row, strength, error in zip(ratings, strengths, errors):
         same("strength", row["strength"], strength, relative=1e-5, absolute=1e-6)
         same("strength error", row["error"], error, relative=1e-5)
         same("Elo", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
     if with_seats:
-        for row, value in zip(seats[1:], fit.params[size:]):
+        for row, value in zip(seats[1:], params[size:]):
             same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
     elif len(letters) == 2:
         check_choix(rows, ratings, agents)
@@ -557,23 +570,18 @@ def check_regularised(model, scores_at, ratings):
 def check_pooled(cells, pooled):
     """One strength for each agent over all tables: a Cox model of all games, clustered by deal."""
     agents = [row["agent"] for row in pooled]
-    tables = [(deal, table) for rows in cells.values() for (deal, _, _), table in games(rows).items()]
+    tables = [table for rows in cells.values() for table in tables_of(rows)]
     is_regularised = pooled[0]["fit"] == "regularised"
     same("pooled fit", float(is_regularised), float(len({row["component"] for row in pooled}) > 1))
     columns = agents if is_regularised else agents[:-1]
-    seated = [(number, deal, row) for number, (deal, table) in enumerate(tables) for row in table]
-    exog = np.array([[float(row["agent"] == agent) for agent in columns] for _, _, row in seated])
-    time = np.array([float(row["rank"]) for _, _, row in seated])
-    strata, deals = np.array([number for number, _, _ in seated]), np.array([deal for _, deal, _ in seated])
-    cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
-    model = cox(np.full(len(time), True))
-    scores_at = lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))]
-    same("pooled deals", pooled[0]["deals"], len(set(deals)))
+    model, scores_at = cox_model(tables, columns)
+    deals = {deal for deal, _ in tables}
+    same("pooled deals", pooled[0]["deals"], len(deals))
     for row in pooled:
-        same("pooled games", row["games"], sum(of["agent"] == row["agent"] for _, _, of in seated))
+        same("pooled games", row["games"], sum(of["agent"] == row["agent"] for _, table in tables for of in table))
         met = sum(any(of["agent"] == row["agent"] for of in rows) for rows in cells.values())
         same("pooled tables", row["tables"], met)
-    t = scipy.stats.t.ppf(0.975, len(set(deals)) - 1)
+    t = scipy.stats.t.ppf(0.975, len(deals) - 1)
     if is_regularised:
         check_regularised(model, scores_at, pooled)
         for row in pooled:
@@ -581,14 +589,8 @@ def check_pooled(cells, pooled):
             same("pooled", row["elo_low"], elo - half, absolute=1e-9)
             same("pooled", row["elo_high"], elo + half, absolute=1e-9)
         return
-    fit = model.fit()
-    scores = np.array(scores_at(fit.params))
-    inverse, clusters = np.linalg.inv(model.hessian(fit.params)), len(scores)
-    # PHReg's Hessian is negative. One deal has the variance of the model.
-    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1) - inverse / clusters
-    centre = np.eye(len(agents))[:, :-1] - 1 / len(agents)
-    errors = np.sqrt(np.diag(centre @ covariance @ centre.T))
-    for row, strength, error in zip(pooled, centre @ fit.params, errors):
+    strengths, errors, _ = fitted(model, scores_at, len(agents) - 1)
+    for row, strength, error in zip(pooled, strengths, errors):
         same("pooled", row["strength"], strength, relative=1e-5, absolute=1e-6)
         same("pooled", row["error"], error, relative=1e-5)
         same("pooled", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
