@@ -30,9 +30,6 @@ pub(super) fn print(
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = stdout();
-    if let (Some(answer), Format::Table | Format::Md) = (&derived.hypothesis, format) {
-        writeln!(out, "{}\n", answer.text(if format == Format::Md { code } else { str::to_owned }))?;
-    }
     let printed = match format {
         Format::Table => print_with_bold(&derived.text(plan, timing), &mut out),
         Format::Csv => out.write_all(Table::of(&derived.summary).csv().as_bytes()),
