@@ -436,7 +436,7 @@ pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived)
     about.set_item("spec", &stored.spec)?;
     about.set_item("payoff", (stored.plan.payoff.name(), stored.plan.payoff.unit()))?;
     about.set_item("beyond", BEYOND)?;
-    let page = ("report.html", of_run(Run::stored(stored, derived)));
+    let page = ("report.html", of_run(Run::stored(stored, derived)).html());
     about.set_item("files", derived.files().into_iter().chain([page]).collect::<std::collections::BTreeMap<_, _>>())?;
     Ok(about)
 }

@@ -1,9 +1,8 @@
 //! The page of a leaderboard.
 
-use serde::Serialize;
+use serde_json::json;
 
-use crate::parts::{ReportTable, TableRow, code};
-use crate::template::page;
+use crate::page::{Block, Page, ReportTable, Section, TableRow, code, how, prose};
 
 /// What the columns of a leaderboard mean.
 pub const LEADERBOARD_LEGEND: &str = "\
@@ -32,33 +31,19 @@ pub struct Leaderboard {
     pub rows: Vec<[String; 10]>,
 }
 
-#[derive(Serialize)]
-struct LeaderboardPage {
-    title: String,
-    headline: String,
-    board: ReportTable,
-    how: String,
-    command: &'static str,
-}
-
 /// Makes the page of a leaderboard.
-pub fn of_leaderboard(board: &Leaderboard) -> String {
-    let headline = match board.rows.first() {
-        Some([best, _, duel, ..]) => format!("{} wins most duels: {duel} %.", code(best)),
-        None => "No agent has been measured.".into(),
-    };
+pub fn of_leaderboard(board: &Leaderboard) -> Page {
+    let best = board.rows.first().map(|[best, _, duel, ..]| (best, duel)).unzip();
+    let headline = prose("leaderboard", json!({ "best": best.0, "duel": best.1 }));
     let row = |[agent, rest @ ..]: &[String; 10]| TableRow::new(code(agent), rest.iter().map(String::as_str));
-    let shown = LeaderboardPage {
+    let [corner, columns @ ..] = board.columns;
+    let rows = board.rows.iter().map(row).collect();
+    let table = ReportTable::new("Leaderboard", LEADERBOARD_LEGEND.replace('\n', " "), corner, columns, rows);
+    let how = how("This command measures an agent:".to_owned(), "cambio bench AGENT --out DIR");
+    Page {
         title: board.title.clone(),
-        headline,
-        board: ReportTable {
-            caption: LEADERBOARD_LEGEND.replace('\n', " "),
-            corner: board.columns[0],
-            columns: board.columns[1..].iter().map(|&column| column.into()).collect(),
-            rows: board.rows.iter().map(row).collect(),
-        },
-        how: "This command measures an agent:".into(),
-        command: "cambio bench AGENT --out DIR",
-    };
-    page("leaderboard.html", shown)
+        header: vec![Block::verdict("verdict", headline)],
+        has_contents: false,
+        sections: vec![Section::new("board", "Leaderboard", vec![Block::Table(table)]), how],
+    }
 }

@@ -30,7 +30,7 @@ pub(super) fn run(folders: &[PathBuf], html: Option<&Path>, format: Format, rost
         cells.for_each(|(_, cell)| cell.push('?'));
     }
     if let Some(file) = html {
-        write_page(file, &of_leaderboard(&board))?;
+        write_page(file, &of_leaderboard(&board).html())?;
     }
     let mut out = stdout();
     match format {
