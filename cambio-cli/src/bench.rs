@@ -107,7 +107,7 @@ fn tell_plan(out: &Path, bench: &Bench<'_>) {
 fn print_board(args: &Args, roster: &Roster) -> CliResult {
     let board = Leaderboard::read(&args.board, roster).map_err(local)?;
     if let Some(file) = &args.html {
-        write_page(file, &of_leaderboard(&board))?;
+        write_page(file, &of_leaderboard(&board).html())?;
     }
     let mut out = stdout();
     match args.format {

@@ -285,7 +285,7 @@ fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
 }
 
 fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
-    Ok(write_whole(&folder.path().join(REPORT), of_learning(folder.path())?.as_bytes())?)
+    Ok(write_whole(&folder.path().join(REPORT), of_learning(folder.path())?.html().as_bytes())?)
 }
 
 fn read_recipe<R>(path: &Path, parse: fn(&str) -> Result<R, RecipeError>) -> Result<R, String> {

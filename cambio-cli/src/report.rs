@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_exec::{FileError, read_text, write_whole};
-use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
+use cambio_report::{Page, Plot, Run, Tuning, of_comparison, of_run, of_tuning};
 use cambio_sim::tune::{ResponsePoint, TuningOutcome, TuningResult};
 use cambio_sim::{BaselineRow, Comparison, EquivalenceRow, RunError, StoredRun, derive};
 
@@ -123,11 +123,11 @@ impl Args {
     }
 
     /// Writes a page, and its plots if they are wanted.
-    fn write(&self, file: &Path, page: &str) -> Result<(), Box<dyn std::error::Error>> {
-        write_page(file, page)?;
+    fn write(&self, file: &Path, page: &Page) -> Result<(), Box<dyn std::error::Error>> {
+        write_page(file, &page.html())?;
         let Some(folder) = &self.plots else { return Ok(()) };
         std::fs::create_dir_all(folder).map_err(FileError::unwritable(folder))?;
-        let plots = plots(page);
+        let plots = page.plots();
         say!("wrote {} in {}", count(plots.len() as u64, "plot"), folder.display());
         let write = |plot: &Plot| write_whole(&folder.join(format!("{}.svg", plot.name)), plot.svg.as_bytes());
         Ok(plots.iter().try_for_each(write)?)

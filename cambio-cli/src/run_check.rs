@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cambio_agents::Roster;
 #[cfg(feature = "report")]
-use cambio_report::{Run, of_run, without_times};
+use cambio_report::{Page, Run, of_run};
 use cambio_sim::{PlayedBatches, ReplayScope, RunError, StoredRun, verify_with};
 
 use crate::exit::{CliResult, Exit};
@@ -25,7 +25,9 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
     let findings = verify_with(&stored, roster, replay);
     let has_tables = findings.derived.is_some();
     #[cfg(feature = "report")]
-    let findings = with_page(findings, &stored);
+    let (findings, is_page_of_other_version) = with_page(findings, &stored);
+    #[cfg(not(feature = "report"))]
+    let is_page_of_other_version = false;
     let mut out = stdout();
     for wrong in &findings.wrong {
         writeln!(out, "wrong: {}", plain(wrong))?;
@@ -59,6 +61,12 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
     if cfg!(not(feature = "report")) {
         writeln!(out, "report.html was not checked, because this program was built without the feature `report`")?;
     }
+    if is_page_of_other_version {
+        writeln!(
+            out,
+            "report.html was not checked, because another version wrote it; `cambio report` writes it again"
+        )?;
+    }
     if findings.not_reproducible > 0 {
         let left = count(findings.not_reproducible, "batch");
         writeln!(out, "{left} cannot be checked, because agents are not reproducible")?;
@@ -78,20 +86,24 @@ fn differing(batches: &[u64]) -> String {
     }
 }
 
-/// Adds the check of the page of a complete run to the findings.
+/// Adds the check of the page of a complete run to the findings. Also returns whether another version wrote the page, so that
+/// it was not checked.
 #[cfg(feature = "report")]
-fn with_page(mut findings: cambio_sim::Findings, stored: &StoredRun) -> cambio_sim::Findings {
-    let Some(derived) = findings.derived.take_if(|_| stored.is_complete()) else { return findings };
+fn with_page(mut findings: cambio_sim::Findings, stored: &StoredRun) -> (cambio_sim::Findings, bool) {
+    let mut is_of_other_version = false;
+    let Some(derived) = findings.derived.take_if(|_| stored.is_complete()) else { return (findings, false) };
     let page = stored.path.join("report.html");
     if page.exists() {
-        let expected = without_times(&of_run(Run::stored(stored, &derived)));
+        let expected = of_run(Run::stored(stored, &derived));
         findings.check(stored, "report.html", |found| {
-            str::from_utf8(found).is_ok_and(|found| without_times(found) == expected)
+            let Ok(found) = str::from_utf8(found) else { return false };
+            is_of_other_version = Page::is_of_other_version(found);
+            is_of_other_version || expected.is_but_for_times(found)
         });
     } else {
         findings.unfinished.push(format!("{} is missing; `cambio report` writes it", page.display()));
     }
-    findings
+    (findings, is_of_other_version)
 }
 
 /// Prints a note on standard error if a run is not complete. Fails if the manifest says that the run is complete,

@@ -1,6 +1,6 @@
 //! The command line: output, written files, errors and exit codes.
 
-use crate::command::{cambio, command, has, interrupt, refuses};
+use crate::command::{cambio, command, has, interrupt, refuses, without_times};
 use crate::folder::folder;
 use std::fs;
 use std::io::Write as _;
@@ -32,7 +32,7 @@ fn run(folder: &Path, spec: &str, out: &str, words: &str) -> Vec<String> {
     fs::write(folder.join("spec.toml"), spec).unwrap();
     let output = cambio(folder, &format!("run spec.toml --records --quiet --out {out}{words}"));
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let read = |table| cambio_report::without_times(&fs::read_to_string(folder.join(out).join(table)).unwrap());
+    let read = |table| String::from_utf8(without_times(fs::read(folder.join(out).join(table)).unwrap())).unwrap();
     TABLES.iter().map(read).collect()
 }
 

@@ -3,34 +3,13 @@
 use std::collections::BTreeSet;
 
 use cambio_sim::{ComparedAgent, ComparedRun, ComparedTable, Comparison, RunDifference, RunScore};
-use serde::Serialize;
+use serde_json::json;
 
+use crate::figure::{BestComparison, Figure, RunMark, run_marks};
 use crate::numbers::{NONE, count, grouped, listed, plus_minus, signed, spread};
-use crate::parameter::{axis, axis_name, families};
-use crate::parts::{ReportTable, TableCell, TableRow, code};
-use crate::plot::{BestComparison, Curve, CurveSample, Figure, RunMark, RunMarks};
-use crate::template::page;
-
-#[derive(Serialize)]
-struct ComparisonPage {
-    title: String,
-    headline: String,
-    notes: Vec<String>,
-    runs: ReportTable,
-    sections: Vec<ComparisonSection>,
-    how: String,
-    command: String,
-}
-
-#[derive(Serialize)]
-struct ComparisonSection {
-    id: String,
-    title: String,
-    scores: ReportTable,
-    plot: Figure<RunMarks>,
-    curves: Vec<Figure<Curve>>,
-    differences: Option<ReportTable>,
-}
+use crate::page::{Block, Page, ReportTable, Section, TableCell, TableRow, code, how, prose};
+use crate::parameter::{ParameterMean, families};
+use crate::run::PROGRAM;
 
 /// An agent's result in a run with this number.
 type RunResult<'a> = (&'a ComparedAgent, usize, &'a RunScore);
@@ -43,45 +22,39 @@ type RunResult<'a> = (&'a ComparedAgent, usize, &'a RunScore);
 ///
 /// let runs = ["runs/before", "runs/after"].map(|folder| StoredRun::open(Path::new(folder)));
 /// let comparison = Comparison::new(runs.into_iter().collect::<Result<_, _>>()?)?;
-/// std::fs::write("comparison.html", cambio_report::of_comparison(&comparison))?;
+/// std::fs::write("comparison.html", cambio_report::of_comparison(&comparison).html())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn of_comparison(comparison: &Comparison) -> String {
-    let sections = comparison.tables.iter().enumerate().map(|(index, table)| Compared { comparison, table, index });
-    let sections: Vec<ComparisonSection> = sections.map(|section| section.shown()).collect();
+pub fn of_comparison(comparison: &Comparison) -> Page {
+    let tables = comparison.tables.iter().enumerate().map(|(index, table)| Compared { comparison, table, index });
+    let tables: Vec<(Compared<'_>, Vec<Figure>)> = tables.map(|table| (table, table.curves())).collect();
     let folders: Vec<String> = comparison.runs.iter().map(|run| run.stored.path.display().to_string()).collect();
-    let shown = ComparisonPage {
+    let curves = tables.iter().map(|(_, curves)| curves.len()).sum();
+    let header = std::iter::once(Block::verdict("verdict", headline(comparison, curves)));
+    let runs = Section::new("runs", "Runs", vec![Block::Table(runs(comparison))]);
+    let how =
+        how(prose("how_comparison", json!({ "program": PROGRAM })), format!("cambio report {}", folders.join(" ")));
+    Page {
         title: format!("Comparison of {} runs", comparison.runs.len()),
-        headline: headline(comparison, &sections),
-        notes: comparison.notes.iter().map(|note| note.as_str().into()).collect(),
-        runs: runs(comparison),
-        sections,
-        how: format!(
-            "With the same version, {}, this command gives the same bytes. {} prints all numbers.",
-            code(concat!("cambio ", env!("CARGO_PKG_VERSION"))),
-            code("--format csv")
-        ),
-        command: format!("cambio report {}", folders.join(" ")),
-    };
-    page("comparison.html", shown)
+        header: header.chain(comparison.notes.iter().map(|note| Block::note(note.as_str().into()))).collect(),
+        has_contents: false,
+        sections: [runs]
+            .into_iter()
+            .chain(tables.into_iter().map(|(table, curves)| table.section(curves)))
+            .chain([how])
+            .collect(),
+    }
 }
 
-fn headline(comparison: &Comparison, sections: &[ComparisonSection]) -> String {
+fn headline(comparison: &Comparison, curves: usize) -> String {
     let differences: Vec<RunDifference> = comparison.differences().map(|(.., difference)| difference).collect();
-    let apart = differences.iter().filter(|difference| difference.is_told_apart()).count();
-    if comparison.tables.is_empty() {
-        return "No two of these runs have a table in common, so there is nothing to compare.".into();
-    }
-    if differences.is_empty() {
-        let plots = match sections.iter().map(|section| section.curves.len()).sum() {
-            0 => "",
-            _ => " Agents that differ in one parameter and have the same opponents are compared in plots.",
-        };
-        return format!("No agent has the same opponents in two of these runs, so no difference is comparable.{plots}");
-    }
-    let of = count(differences.len() as u64, "comparable difference");
-    let word = if apart == 1 { "is" } else { "are" };
-    format!("{apart} of {of} between runs {word} significant, corrected for all differences of the table.")
+    let values = json!({
+        "tables": comparison.tables.len(),
+        "differences": differences.len(),
+        "significant": differences.iter().filter(|difference| difference.is_told_apart()).count(),
+        "curves": curves,
+    });
+    prose("comparison", values)
 }
 
 fn runs(comparison: &Comparison) -> ReportTable {
@@ -107,14 +80,12 @@ fn runs(comparison: &Comparison) -> ReportTable {
         ];
         TableRow::new(run.letter.to_string(), cells)
     };
-    ReportTable {
-        caption: "The runs. The luck of the cards is subtracted where a run measures it.".into(),
-        corner: "run",
-        columns: ["folder", "name", "tables", "agents", "deals", "seed", "luck", "program"].map(String::from).into(),
-        rows: comparison.runs.iter().map(row).collect(),
-    }
+    let columns = ["folder", "name", "tables", "agents", "deals", "seed", "luck", "program"];
+    let rows = comparison.runs.iter().map(row).collect();
+    ReportTable::new("Runs", prose("comparison_runs", json!({})), "run", columns, rows).with_class("words")
 }
 
+#[derive(Clone, Copy)]
 struct Compared<'a> {
     comparison: &'a Comparison,
     table: &'a ComparedTable,
@@ -122,15 +93,18 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    fn shown(&self) -> ComparisonSection {
-        ComparisonSection {
-            id: format!("table-{}", self.index + 1),
-            title: self.table.title.clone(),
-            scores: self.scores(),
-            plot: self.plot(),
-            curves: self.curves(),
-            differences: self.differences(),
+    fn section(&self, curves: Vec<Figure>) -> Section {
+        let mut blocks = vec![Block::heading("Results"), Block::Table(self.scores())];
+        blocks.extend(Block::figures([self.plot()].into_iter().chain(curves)));
+        if let Some(differences) = self.differences() {
+            blocks.extend([Block::heading("Differences"), Block::Table(differences)]);
         }
+        Section::new(format!("table-{}", self.index + 1), self.table.title.as_str(), blocks)
+    }
+
+    /// The name of a table, for screen readers.
+    fn name(&self, kind: &str) -> String {
+        format!("{kind}, {}", self.table.title)
     }
 
     fn unit(&self) -> &'static str {
@@ -149,26 +123,15 @@ impl Compared<'_> {
             let score = |run| self.told(agent, run).unwrap_or_else(|| NONE.to_owned());
             TableRow::new(code(&agent.label), (0..agent.scores.len()).map(score))
         };
-        let marked =
+        let is_marked =
             self.table.agents.iter().any(|agent| (0..agent.scores.len()).any(|run| agent.has_other_field(run)));
-        ReportTable {
-            caption: format!(
-                "Mean {} of each agent in each run, with single 95 % intervals, clustered by deal.{}",
-                self.unit(),
-                if marked {
-                    " †: the agent has other opponents or other seats than in the first run of its row, so the two means are not \
-                     comparable."
-                } else {
-                    ""
-                }
-            ),
-            corner: "agent",
-            columns: self.comparison.runs.iter().map(|run| run.letter.to_string()).collect(),
-            rows: self.table.agents.iter().map(row).collect(),
-        }
+        let caption = prose("comparison_scores", json!({ "unit": self.unit(), "is_marked": is_marked }));
+        let columns = self.comparison.runs.iter().map(|run| run.letter);
+        let rows = self.table.agents.iter().map(row).collect();
+        ReportTable::new(self.name("Results"), caption, "agent", columns, rows)
     }
 
-    fn plot(&self) -> Figure<RunMarks> {
+    fn plot(&self) -> Figure {
         let marks = |agent: &ComparedAgent| {
             let scores = agent.scores.iter().zip(&self.comparison.runs).enumerate();
             let mark = |(run, (score, own)): (usize, (&Option<RunScore>, &ComparedRun))| {
@@ -186,23 +149,19 @@ impl Compared<'_> {
             format!("{}: {}", agent.label, told.join(", "))
         };
         let par = self.comparison.payoff.par(self.table.seats);
-        let dashed = if par.is_some() { " The dashed line is par." } else { "" };
         let is_mixed = agents.iter().any(|(_, marks)| marks.iter().any(|mark| !mark.is_comparable));
-        let other = if is_mixed { " †: other opponents." } else { "" };
+        let caption = json!({ "unit": self.unit(), "has_par": par.is_some(), "is_mixed": is_mixed });
         Figure {
             id: format!("runs-{}", self.index + 1),
             title: format!("Mean {} by run, {}", self.unit(), self.table.title),
             description: listed(self.table.agents.iter().map(described)),
-            caption: format!(
-                "Mean {} of each agent, with single 95 % intervals. The letters are the runs.{dashed}{other}",
-                self.unit()
-            ),
-            drawing: RunMarks::new(&agents, par, self.unit()),
+            caption: prose("comparison_plot", caption),
+            drawing: run_marks(&agents, par, self.unit()),
         }
     }
 
     /// For each numeric parameter in which agents of several runs with the same opponents differ, the means by its value.
-    fn curves(&self) -> Vec<Figure<Curve>> {
+    fn curves(&self) -> Vec<Figure> {
         let results = self.table.agents.iter().flat_map(|agent| {
             let scores = agent.scores.iter().enumerate();
             scores.filter_map(move |(run, score)| score.as_ref().map(|score| (agent, run, score)))
@@ -219,41 +178,18 @@ impl Compared<'_> {
                     // The report of the run has this curve.
                     continue;
                 }
-                let (at, is_logarithmic) = axis(&members.iter().map(|(value, _)| *value).collect::<Vec<_>>());
-                let sample = |((value, (_, _, score)), at): (&(f64, &RunResult<'_>), f64)| CurveSample {
-                    label: value.to_string(),
-                    at: Some(at),
-                    mean: score.mean.mean,
-                    interval: score.mean.ends(),
-                    band: None,
-                    share: None,
-                    standing: BestComparison::Level,
+                let mean = |&(value, (agent, run, score)): &(f64, &RunResult<'_>)| {
+                    let (letter, told) = (self.comparison.runs[*run].letter, self.told(agent, *run));
+                    ParameterMean {
+                        value,
+                        mean: score.mean,
+                        text: format!("{value} ({letter}): {}", told.unwrap_or_default()),
+                        standing: BestComparison::Level,
+                    }
                 };
-                let samples: Vec<CurveSample> = members.iter().zip(at).map(sample).collect();
-                let described = |(value, (agent, run, _)): &(f64, &RunResult<'_>)| {
-                    format!(
-                        "{value} ({}): {}",
-                        self.comparison.runs[*run].letter,
-                        self.told(agent, *run).unwrap_or_default()
-                    )
-                };
-                curves.push(Figure {
-                    id: format!("parameter-{}-{}", self.index + 1, curves.len() + 1),
-                    title: format!(
-                        "Mean {} of {} by {}, {}",
-                        self.unit(),
-                        family.spec,
-                        family.parameter,
-                        self.table.title
-                    ),
-                    description: listed(members.iter().map(described)),
-                    caption: format!(
-                        "Mean {} of {}, over the runs in which these agents have the same opponents, with single 95 % intervals.",
-                        self.unit(),
-                        code(&family.spec)
-                    ),
-                    drawing: Curve::new(&samples, &axis_name(&family.parameter, is_logarithmic), self.unit()),
-                });
+                let means: Vec<ParameterMean> = members.iter().map(mean).collect();
+                let id = format!("parameter-{}-{}", self.index + 1, curves.len() + 1);
+                curves.push(family.figure(id, &means, (self.unit(), &self.table.title), "comparison_curve"));
             }
         }
         curves
@@ -280,16 +216,8 @@ impl Compared<'_> {
             TableRow::new(code(&agent.label), cells)
         };
         let rows: Vec<TableRow> = own.map(row).collect();
-        (!rows.is_empty()).then(|| ReportTable {
-            caption: format!(
-                "Differences of mean {} between runs in which an agent has the same opponents, from the first such run. The intervals are \
-                 95 % intervals: single, and simultaneous over all differences of this table (Bonferroni). ▲ marks differences whose \
-                 simultaneous interval excludes 0.",
-                self.unit()
-            ),
-            corner: "agent",
-            columns: ["runs", "difference", "single", "simultaneous", "deals"].map(String::from).into(),
-            rows,
-        })
+        let columns = ["runs", "difference", "single", "simultaneous", "deals"];
+        let caption = prose("comparison_differences", json!({ "unit": self.unit() }));
+        (!rows.is_empty()).then(|| ReportTable::new(self.name("Differences"), caption, "agent", columns, rows))
     }
 }

@@ -5,12 +5,10 @@ use std::path::PathBuf;
 use cambio_agents::Roster;
 use cambio_core::text::{duration, excerpt};
 use cambio_stats::is_even;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, BenchError, BenchRequest, BenchResult, RUN_PARTS, RobustResult, WinShare};
-use crate::parts::{ReportTable, TableRow, code};
-use crate::template::page;
+use crate::page::{Block, Page, ReportTable, Section, TableRow, code, how, prose};
 
 /// What the columns of a leaderboard mean.
 const LEGEND: &str = "\
@@ -150,33 +148,19 @@ fn forfeited(result: &BenchResult, part: &str) -> Option<String> {
     (percent > 0.0).then(|| format!("{shown} % of {part}"))
 }
 
-#[derive(Serialize)]
-struct LeaderboardPage {
-    title: String,
-    headline: String,
-    board: ReportTable,
-    how: String,
-    command: &'static str,
-}
-
 /// Makes the page of a leaderboard.
-pub fn of_leaderboard(board: &Leaderboard) -> String {
-    let headline = match board.rows.first() {
-        Some([best, _, duel, ..]) => format!("{} wins most duels: {duel} %.", code(best)),
-        None => "No agent has been measured.".into(),
-    };
+pub fn of_leaderboard(board: &Leaderboard) -> Page {
+    let best = board.rows.first().map(|[best, _, duel, ..]| (best, duel)).unzip();
+    let headline = prose("leaderboard", json!({ "best": best.0, "duel": best.1 }));
     let row = |[agent, rest @ ..]: &[String; 10]| TableRow::new(code(agent), rest.iter().map(String::as_str));
-    let shown = LeaderboardPage {
+    let [corner, columns @ ..] = COLUMNS;
+    let rows = board.rows.iter().map(row).collect();
+    let table = ReportTable::new("Leaderboard", LEGEND.replace('\n', " "), corner, columns, rows);
+    let how = how("This command measures an agent:".to_owned(), "cambio bench AGENT --out DIR");
+    Page {
         title: board.title.clone(),
-        headline,
-        board: ReportTable {
-            caption: LEGEND.replace('\n', " "),
-            corner: COLUMNS[0],
-            columns: COLUMNS[1..].iter().map(|&column| column.into()).collect(),
-            rows: board.rows.iter().map(row).collect(),
-        },
-        how: "This command measures an agent:".into(),
-        command: "cambio bench AGENT --out DIR",
-    };
-    page("leaderboard.html", shown)
+        header: vec![Block::verdict("verdict", headline)],
+        has_contents: false,
+        sections: vec![Section::new("board", "Leaderboard", vec![Block::Table(table)]), how],
+    }
 }

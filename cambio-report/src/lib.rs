@@ -2,40 +2,34 @@
 //!
 //! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock file. The page contains
 //! no date or machine, and no path except the folders that a comparison names. Only the section about the times of agents,
-//! which [`without_times`] removes, depends on the machine. This crate computes the texts and coordinates. The templates in
-//! `templates/` contain the layout, and the template engine escapes every text.
+//! which [`Page::is_but_for_times`] ignores, depends on the machine.
 //!
-//! The plots are SVG templates, so that they have a title, a description and a role for screen readers, and use the
-//! colours and fonts of the page. There are forest plots, histograms and curves; `plot` computes their geometry. [`plots`]
-//! returns the plots of a page as separate files.
+//! A [`Page`] is data: sections of headings, paragraphs, tables and figures. `templates/page.html` has the layout of all pages,
+//! `templates/prose.txt` their sentences, and `figure` draws forest plots, histograms and curves as SVG. [`Page::plots`] returns
+//! the figures as separate files. A new plot is a function in `figure` and a call in the module of its page.
 
 #[cfg(feature = "learn")]
 mod bench;
-mod cell_report;
+mod cell;
 mod comparison;
-mod curves;
-mod export;
+mod figure;
 #[cfg(feature = "learn")]
 mod leaderboard;
 mod learning;
-mod misfit;
 mod numbers;
+mod page;
 mod parameter;
-mod parts;
-mod plot;
 mod run;
-mod template;
-mod times;
 mod tuning;
 mod verdict;
 
 #[cfg(feature = "learn")]
 pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome, PlayRun};
 pub use comparison::of_comparison;
-pub use export::{Plot, plots};
+pub use figure::Plot;
 #[cfg(feature = "learn")]
 pub use leaderboard::{Leaderboard, of_leaderboard};
 pub use learning::of_learning;
+pub use page::Page;
 pub use run::{Run, of_run};
-pub use times::without_times;
 pub use tuning::{Tuning, of_tuning, tuning_files};

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use cambio_agents::roster;
+use cambio_stats::Interval;
+use serde_json::json;
 
-use crate::cell_report::CellReport;
+use crate::figure::{BestComparison, CurveSample, Figure, curve};
 use crate::numbers::listed;
-use crate::parts::code;
-use crate::plot::{BestComparison, Curve, CurveSample, Figure};
-use crate::verdict::RankedAgent;
+use crate::page::prose;
 
-/// The maximum number of plots for one table.
-const MOST_CURVES: usize = 6;
 /// A curve needs at least this number of values.
 const LEAST_VALUES: usize = 3;
 
@@ -25,6 +23,45 @@ pub(super) struct Family {
     pub(super) spec: String,
     pub(super) parameter: String,
     pub(super) members: Members,
+}
+
+/// The mean of the agent with one value of a parameter.
+pub(super) struct ParameterMean {
+    pub(super) value: f64,
+    pub(super) mean: Interval,
+    /// The value and the mean in words.
+    pub(super) text: String,
+    pub(super) standing: BestComparison,
+}
+
+impl Family {
+    /// A plot of the means by the value of the parameter; `caption` is the name of its text.
+    pub(super) fn figure(
+        &self,
+        id: String,
+        means: &[ParameterMean],
+        (unit, table): (&str, &str),
+        caption: &str,
+    ) -> Figure {
+        let (at, is_logarithmic) = axis(&means.iter().map(|own| own.value).collect::<Vec<_>>());
+        let sample = |(own, at): (&ParameterMean, f64)| CurveSample {
+            label: own.value.to_string(),
+            at: Some(at),
+            mean: own.mean.mean,
+            interval: own.mean.ends(),
+            band: None,
+            share: None,
+            standing: own.standing,
+        };
+        let samples: Vec<CurveSample> = means.iter().zip(at).map(sample).collect();
+        Figure {
+            id,
+            title: format!("Mean {unit} of {} by {}, {table}", self.spec, self.parameter),
+            description: listed(means.iter().map(|own| own.text.clone())),
+            caption: prose(caption, json!({ "unit": unit, "agents": self.spec })),
+            drawing: curve(&samples, &axis_name(&self.parameter, is_logarithmic), unit),
+        }
+    }
 }
 
 /// The families of agents with these specs. Defaults count as values, as far as the agents are in the roster.
@@ -79,41 +116,6 @@ pub(super) fn axis(values: &[f64]) -> (Vec<f64>, bool) {
 /// The name of an axis.
 pub(super) fn axis_name(parameter: &str, is_logarithmic: bool) -> String {
     format!("{parameter}{}", if is_logarithmic { ", logarithmic axis" } else { "" })
-}
-
-impl CellReport<'_> {
-    /// For each numeric parameter in which at least three agents differ, the means by its value.
-    pub(super) fn curves(&self) -> Vec<Figure<Curve>> {
-        let (ranked, unit) = (&self.ranked, self.ranked.payoff.unit());
-        let specs: Vec<&str> = ranked.agents.iter().map(|agent| agent.label).collect();
-        let curve = |(number, family): (usize, Family)| {
-            let (at, is_logarithmic) = axis(&family.members.iter().map(|member| member.0).collect::<Vec<_>>());
-            let agents = family.members.iter().map(|(value, agent)| (value, &ranked.agents[*agent]));
-            let sample = |((value, agent), at): ((&f64, &RankedAgent<'_>), f64)| CurveSample {
-                label: value.to_string(),
-                at: Some(at),
-                mean: agent.mean.mean,
-                interval: agent.mean.ends(),
-                band: None,
-                share: None,
-                standing: if agent.is_among_best { BestComparison::Best } else { BestComparison::Behind },
-            };
-            let samples: Vec<CurveSample> = agents.clone().zip(at).map(sample).collect();
-            let described = agents.map(|(value, agent)| format!("{value}: {}", ranked.told(&agent.mean)));
-            Figure {
-                id: format!("parameter-{}-{}", self.index + 1, number + 1),
-                title: format!("Mean {unit} of {} by {}, {}", family.spec, family.parameter, self.title()),
-                description: listed(described),
-                caption: format!(
-                    "Mean {unit} of {}, with single 95 % intervals. The means are over the whole field, so they include the matches \
-                     between these agents. The marks are as in the plot of the means.",
-                    code(&family.spec)
-                ),
-                drawing: Curve::new(&samples, &axis_name(&family.parameter, is_logarithmic), unit),
-            }
-        };
-        families(&specs).into_iter().take(MOST_CURVES).enumerate().map(curve).collect()
-    }
 }
 
 #[cfg(test)]

@@ -7,16 +7,18 @@ use cambio_sim::{
     Derived, Experiment, FaultPolicy, Plan, PlannedAgent, PlayedBatches, PooledRow, RunError, StoredRun, Timing,
 };
 use cambio_stats::ratings::Fit;
-use serde::Serialize;
+use serde_json::json;
 
-use crate::cell_report::{CellReport, Section, zero};
-use crate::numbers::{NONE, count, grouped, plus_minus};
-use crate::parts::{ReportTable, TableCell, TableRow, code, list};
-use crate::template::page;
-use crate::times::TimeSection;
+use crate::cell::{CellReport, zero};
+use crate::numbers::{NONE, grouped, plus_minus};
+use crate::page::{Block, Page, ReportTable, Section, TIMES, TableCell, TableRow, code, prose};
 use crate::verdict::RankedAgents;
 
+/// The maximum number of faults on a page.
 const MOST_FAULTS: usize = 50;
+
+/// The program, with its version.
+pub(crate) const PROGRAM: &str = concat!("cambio ", env!("CARGO_PKG_VERSION"));
 
 /// A run and its derived tables.
 ///
@@ -31,7 +33,7 @@ const MOST_FAULTS: usize = 50;
 /// let all = plan.batch_count();
 /// let extent = PlayedBatches { batches: all, of: all };
 /// let run = Run { plan: &plan, spec: plan.toml(), extent, derived: &report.derived, timing: &report.timing };
-/// assert!(of_run(run).contains("cambio run spec.toml --out again"));
+/// assert!(of_run(run).html().contains("cambio run spec.toml --out again"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -60,28 +62,12 @@ impl<'a> Run<'a> {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(self, folder: &Path) -> Result<(), RunError> {
-        Ok(write_whole(&folder.join("report.html"), of_run(self).as_bytes())?)
+        Ok(write_whole(&folder.join("report.html"), of_run(self).html().as_bytes())?)
     }
 }
 
-#[derive(Serialize)]
-struct RunPage {
-    title: String,
-    headline: String,
-    notes: Vec<String>,
-    overview: Option<ReportTable>,
-    pooled: Option<ReportTable>,
-    sections: Vec<Section>,
-    times: Vec<TimeSection>,
-    faults: Option<ReportTable>,
-    no_faults: String,
-    how: Vec<String>,
-    command: String,
-    spec: String,
-}
-
 /// Makes `report.html`, the page of a run.
-pub fn of_run(run: Run<'_>) -> String {
+pub fn of_run(run: Run<'_>) -> Page {
     let Run { plan, extent, derived, .. } = run;
     let tables: Vec<CellReport<'_>> = (0..plan.cells.len())
         .map(|index| {
@@ -89,32 +75,34 @@ pub fn of_run(run: Run<'_>) -> String {
             CellReport { plan, index, cell, derived, ranked: RankedAgents::new(plan, index, cell, derived), extent }
         })
         .collect();
-    let spec = if run.spec.ends_with('\n') { run.spec.to_owned() } else { format!("{}\n", run.spec) };
-    let shown = RunPage {
-        title: if plan.name.is_empty() { "A Cambio experiment".to_owned() } else { plan.name.clone() },
-        headline: {
-            let answer =
-                derived.hypothesis.as_ref().map(|answer| answer.text(|name| code(name)) + " ").unwrap_or_default();
-            answer + &headline(&tables, extent)
-        },
-        notes: notes(run, &tables),
-        overview: (tables.len() > 1).then(|| overview(&tables)),
-        pooled: (derived.pooled.len() > 1).then(|| pooled(plan, &derived.pooled)),
-        sections: tables.iter().map(CellReport::section).collect(),
-        times: tables.iter().filter_map(|table| table.times(run.timing)).collect(),
-        faults: (!derived.faults.is_empty()).then(|| faults(derived)),
-        no_faults: match plan.faults {
-            FaultPolicy::Stop if extent.is_whole() => "None: a fault would have stopped the run.".into(),
-            FaultPolicy::Stop => {
-                format!("A fault stops this run. The match up to the fault is then in {}.", code("fault.jsonl"))
-            }
-            FaultPolicy::Forfeit | FaultPolicy::Void => "None.".into(),
-        },
-        how: how(run),
-        command: command(run),
-        spec,
+    let has_several = tables.len() > 1;
+    let mut sections = Vec::new();
+    if has_several {
+        let pooled = (derived.pooled.len() > 1).then(|| pooled(plan, &derived.pooled));
+        let tables = [overview(&tables)].into_iter().chain(pooled).map(Block::Table);
+        sections.push(Section::new("overview", "Overview", tables.collect()));
+    }
+    sections.extend(tables.iter().map(|table| table.section(has_several)));
+    let times: Vec<Block> = tables.iter().flat_map(|table| table.times(run.timing)).collect();
+    if !times.is_empty() {
+        sections.push(Section::new(TIMES, "Time", times));
+    }
+    let (stops, is_whole) = (plan.faults == FaultPolicy::Stop, extent.is_whole());
+    let faults = if derived.faults.is_empty() {
+        Block::text(prose("no_faults", json!({ "stops": stops, "is_whole": is_whole })))
+    } else {
+        Block::Table(faults(derived))
     };
-    page("run.html", shown)
+    sections.push(Section::new("faults", "Faults", vec![faults]));
+    sections.push(Section::new("how", "How to reproduce", how(run)));
+    let answer = derived.hypothesis.as_ref().map(|answer| Block::verdict("hypothesis", answer.text(|name| code(name))));
+    let header = answer.into_iter().chain([Block::verdict("verdict", headline(&tables, extent))]);
+    Page {
+        title: if plan.name.is_empty() { "A Cambio experiment".to_owned() } else { plan.name.clone() },
+        header: header.chain(notes(run, &tables).into_iter().map(Block::note)).collect(),
+        has_contents: has_several,
+        sections,
+    }
 }
 
 /// The summary over all tables.
@@ -123,10 +111,10 @@ fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> String {
         return only.ranked.verdict(extent);
     }
     let mut leaders: Vec<(&str, usize)> = Vec::new();
-    let (mut compared, mut clear) = (0, 0);
+    let (mut compared, mut decided) = (0, 0);
     for ranked in tables.iter().map(|table| &table.ranked).filter(|ranked| ranked.compares()) {
         compared += 1;
-        clear += usize::from(ranked.rivals().is_empty());
+        decided += usize::from(ranked.rivals().is_empty());
         let leader = ranked.agents[0].label;
         match leaders.iter_mut().find(|(agent, _)| *agent == leader) {
             Some((_, times)) => *times += 1,
@@ -134,36 +122,10 @@ fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> String {
         }
     }
     leaders.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    if leaders.is_empty() {
-        return "No table compares different agents.".into();
-    }
-    let shown = leaders.len().min(3);
-    let led = |(index, (agent, times)): (usize, &(&str, usize))| {
-        let joint = match index {
-            0 => "",
-            last if last + 1 == leaders.len() => " and ",
-            _ => ", ",
-        };
-        let tables = match (index, *times) {
-            (0, times) if times == compared && compared == 2 => " has the best mean at both tables".to_owned(),
-            (0, times) if times == compared => format!(" has the best mean at all {times} tables"),
-            (0, times) => format!(" has the best mean at {times} of {compared} tables"),
-            (_, times) => format!(" at {times}"),
-        };
-        format!("{joint}{}{tables}", code(agent))
-    };
-    let all: String = leaders.iter().take(shown).enumerate().map(led).collect();
-    let others = match leaders.len() - shown {
-        0 => String::new(),
-        more => format!(" and {more} others at the rest"),
-    };
-    let so_far = if extent.is_whole() { "" } else { "So far, " };
-    let clear = match clear {
-        0 => "at no table is the leader distinguishable from all others".to_owned(),
-        all if all == compared => "at every table the leader beats all others".to_owned(),
-        some => format!("at {some} of {compared} the leader beats all others"),
-    };
-    format!("{so_far}{all}{others}; {clear}, corrected for all pairs of the table.")
+    prose(
+        "headline",
+        json!({ "leaders": leaders, "tables": compared, "decided": decided, "is_partial": !extent.is_whole() }),
+    )
 }
 
 /// The caveats at the top of the page.
@@ -171,36 +133,25 @@ fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<String> {
     let Run { plan, derived, .. } = run;
     let mut notes = Vec::new();
     if !run.extent.is_whole() {
-        let (batches, of) = (grouped(run.extent.batches), grouped(run.extent.of));
-        notes.push(format!(
-            "This run is incomplete: {batches} of {of} batches were played, and all numbers are based on these. {} plays the remaining \
-             batches.",
-            code("cambio run --resume")
-        ));
+        notes.push(prose("partial", json!({ "batches": run.extent.batches, "of": run.extent.of })));
     }
     let forfeits: u64 = derived.summary.iter().map(|row| row.forfeits).sum();
     if forfeits > 0 {
-        notes.push(format!("Forfeited because of a fault: {}. The agent at fault loses.", count(forfeits, "match")));
+        notes.push(prose("forfeits", json!({ "matches": forfeits })));
     } else if !derived.faults.is_empty() {
-        let dropped = count(derived.faults.len() as u64, "deal block");
-        notes.push(format!("Dropped because of a fault: {dropped}."));
+        notes.push(prose("dropped", json!({ "blocks": derived.faults.len() })));
     }
     let marked = |is_marked: fn(&PlannedAgent) -> bool| -> Vec<&str> {
         plan.agents.iter().filter(|agent| is_marked(agent)).map(|agent| agent.label.as_str()).collect()
     };
-    let seers = marked(|agent| agent.sees_all);
-    if !seers.is_empty() {
-        let see = if seers.len() == 1 { "sees" } else { "see" };
-        notes.push(format!("{} {see} hidden cards: this is analysis, not a contest.", list(&seers, " and ")));
-    }
-    let loose = marked(|agent| !agent.reproducible);
-    if !loose.is_empty() {
-        let may = "may decide differently when replayed, so their rows are not reproducible.";
-        notes.push(format!("{} {may}", list(&loose, " and ")));
+    for (name, agents) in
+        [("seers", marked(|agent| agent.sees_all)), ("not_reproducible", marked(|agent| !agent.reproducible))]
+    {
+        notes.extend((!agents.is_empty()).then(|| prose(name, json!({ "agents": agents }))));
     }
     let few = tables.iter().filter_map(|table| table.ranked.agents.iter().map(|agent| agent.mean.clusters).min()).min();
-    if let Some(few) = few.filter(|few| *few < 30) {
-        notes.push(format!("A table has only {}, which is too few for reliable intervals.", count(few, "deal")));
+    if let Some(deals) = few.filter(|few| *few < 30) {
+        notes.push(prose("few_deals", json!({ "deals": deals })));
     }
     notes
 }
@@ -237,18 +188,11 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
         ];
         TableRow::new(table.title(), cells)
     };
-    ReportTable {
-        caption: format!(
-            "The leader of each table, in {}{}: the best mean over the field of the table. The lead is over the next agent, with its 95 % \
-             interval, simultaneous over all pairs of the table. Clear: the leader beats all others. Open with N: N agents are not \
-             distinguishable from the leader, which does not show that they are as good. The tables are not corrected together.",
-            payoff.unit(),
-            tables[0].plan.without_luck()
-        ),
-        corner: "table",
-        columns: ["verdict", "leader", "its mean", "next", "lead", "deals"].map(String::from).into(),
-        rows: tables.iter().map(row).collect(),
-    }
+    let luck = tables[0].plan.without_luck();
+    let caption = prose("overview", json!({ "unit": payoff.unit(), "luck": luck }));
+    let columns = ["verdict", "leader", "its mean", "next", "lead", "deals"];
+    let rows = tables.iter().map(row).collect();
+    ReportTable::new("Overview", caption, "table", columns, rows).with_class("words")
 }
 
 fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
@@ -259,24 +203,10 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
         let elo = plus_minus(row.elo.mean, row.elo.ends(), 0);
         TableRow::new(code(&row.agent), [elo, row.tables.to_string(), grouped(row.games)])
     };
-    let kind = if is_regularised { "One regularised rating" } else { "One rating" };
-    let interval = if is_regularised {
-        " The games do not connect all agents, so as a prior each agent has one win and one loss against an agent of mean strength. \
-         Intervals are single 95 % intervals, from the standard errors of the fit, clustered by deal."
-    } else {
-        " Intervals are single 95 % bootstrap intervals over deals, which have the same cards at every table."
-    };
-    ReportTable {
-        caption: format!(
-            "{kind} over all tables, in Elo points{}; {}. The model assumes that an agent is equally strong at every table; tables with \
-             more games have more weight.{interval}",
-            plan.with_luck(),
-            zero(plan)
-        ),
-        corner: "agent",
-        columns: ["Elo", "tables", "games"].map(String::from).into(),
-        rows: order.iter().map(row).collect(),
-    }
+    let caption =
+        prose("pooled", json!({ "is_regularised": is_regularised, "luck": plan.with_luck(), "zero": zero(plan) }));
+    let rows = order.iter().map(row).collect();
+    ReportTable::new("Ratings over all tables", caption, "agent", ["Elo", "tables", "games"], rows)
 }
 
 fn faults(derived: &Derived) -> ReportTable {
@@ -289,15 +219,9 @@ fn faults(derived: &Derived) -> ReportTable {
             row.policy.as_str().into(),
         ],
     };
-    let all = derived.faults.len();
-    let first =
-        if all > MOST_FAULTS { format!(", first {MOST_FAULTS} shown; all are in faults.csv") } else { String::new() };
-    ReportTable {
-        caption: format!("{}{first}. faults.jsonl has the match up to each fault.", count(all as u64, "fault")),
-        corner: "agent",
-        columns: ["what", "where", "when", "policy"].map(String::from).into(),
-        rows: derived.faults.iter().take(MOST_FAULTS).map(row).collect(),
-    }
+    let caption = prose("faults", json!({ "all": derived.faults.len(), "shown": MOST_FAULTS }));
+    let rows = derived.faults.iter().take(MOST_FAULTS).map(row).collect();
+    ReportTable::new("Faults", caption, "agent", ["what", "where", "when", "policy"], rows).with_class("words")
 }
 
 /// The command that reproduces the run. The plan shows which command-line options differ from the experiment file.
@@ -318,42 +242,20 @@ fn command(run: Run<'_>) -> String {
     words.join(" ")
 }
 
-fn how(run: Run<'_>) -> Vec<String> {
+fn how(run: Run<'_>) -> Vec<Block> {
     let plan = run.plan;
-    let mut how = vec![format!(
-        "With the same version, {}, this command gives the same bytes for any number of threads. The experiment below is {} in this folder.",
-        code(concat!("cambio ", env!("CARGO_PKG_VERSION"))),
-        code("spec.toml")
-    )];
+    let spec = if run.spec.ends_with('\n') { run.spec.to_owned() } else { format!("{}\n", run.spec) };
     let known = cambio_agents::roster();
-    let own: Vec<&str> =
+    let agents: Vec<&str> =
         plan.agents.iter().map(|agent| agent.spec.as_str()).filter(|spec| known.parse(spec).is_err()).collect();
-    if !own.is_empty() {
-        how.push(format!("The program must have the agents {}.", list(&own, " and ")));
-    }
     let named = toml::from_str::<Experiment>(run.spec).map(|experiment| experiment.rules).unwrap_or_default();
     let files: Vec<&str> =
         named.iter().map(String::as_str).filter(|name| cambio_core::Rules::preset(name).is_err()).collect();
-    if !files.is_empty() {
-        how.push(format!(
-            "The experiment needs these rule files beside it: {}. Their full content is in {}.",
-            list(&files, " and "),
-            code("spec.lock.json")
-        ));
-    }
-    how.push(format!(
-        "Run {}, seed {}, {}. {} replays it and compares the results; {} contains the revision, compiler and target; {} contains the \
-         BLAKE3 hashes of all rows.",
-        code(plan.run_id()),
-        plan.seed,
-        count(plan.deals, "deal"),
-        code("cambio verify DIR --all"),
-        code("manifest.json"),
-        code("ledger.jsonl")
-    ));
-    how.push(format!(
-        "To watch matches: {} shows the runs in a folder, and there this page links to the matches.",
-        code("cambio serve --runs FOLDER")
-    ));
+    let verify = json!({ "run": plan.run_id(), "seed": plan.seed.to_string(), "deals": plan.deals });
+    let text = |name, values| Block::text(prose(name, values));
+    let mut how = vec![text("how_run", json!({ "program": PROGRAM })), Block::Code(command(run)), Block::Code(spec)];
+    how.extend((!agents.is_empty()).then(|| text("how_agents", json!({ "agents": agents }))));
+    how.extend((!files.is_empty()).then(|| text("how_rules", json!({ "files": files }))));
+    how.extend([text("how_verify", verify), text("how_watch", json!({}))]);
     how
 }

@@ -3,13 +3,12 @@
 use cambio_sim::tune::{
     AgainstField, AgainstItself, FieldScores, ResponsePoint, Tuned, TuningOutcome, TuningResult, Validation,
 };
+use serde_json::json;
 
-use crate::curves::CurvePage;
-use crate::numbers::{NONE, count, grouped, listed, number, percent, plus_minus, signed, spread};
+use crate::figure::{BestComparison, CurveSample, Figure, curve};
+use crate::numbers::{NONE, grouped, listed, number, percent, plus_minus, signed, spread};
+use crate::page::{Block, Page, ReportTable, Section, TableCell, TableRow, how, prose};
 use crate::parameter::{axis, axis_name};
-use crate::parts::{ReportTable, TableCell, TableRow, code, list};
-use crate::plot::{BestComparison, Curve, CurveSample, Figure};
-use crate::template::page;
 
 /// The results of tuning, as stored in `curve.csv` and `tuning.json`.
 ///
@@ -51,7 +50,7 @@ use crate::template::page;
 /// };
 /// let tuning = Tuning { points: &points, result: &result };
 /// assert!(tuning.is_best(&points[1]) && !tuning.is_best(&points[0]));
-/// assert!(of_tuning(tuning).contains("The best of greedy(call_at=?)"));
+/// assert!(of_tuning(tuning).html().contains("The best of greedy(call_at=?)"));
 /// ```
 #[derive(Clone, Copy)]
 pub struct Tuning<'a> {
@@ -65,36 +64,35 @@ pub struct Tuning<'a> {
 const MOST_CURVES: usize = 24;
 
 /// Makes the page of tuning results.
-pub fn of_tuning(tuning: Tuning<'_>) -> String {
+pub fn of_tuning(tuning: Tuning<'_>) -> Page {
     let result = tuning.result;
     let mut fields: Vec<&str> = tuning.points.iter().map(|point| point.field.as_str()).collect();
     fields.dedup();
     let curves = fields.iter().take(MOST_CURVES).enumerate().map(|(index, field)| tuning.curve(index, field));
-    let (verdicts, replies) = match &result.found {
-        TuningOutcome::AgainstField(found) => (tuning.verdicts(found), None),
-        TuningOutcome::AgainstItself(found) => (vec![tuning.equilibria(found)], Some(tuning.replies(&fields))),
+    let mut figures: Vec<Block> = curves.map(Block::Figure).collect();
+    let mut blocks = vec![Block::text(tuning.reading())];
+    let verdicts = match &result.found {
+        TuningOutcome::AgainstField(found) => {
+            figures.push(Block::Table(tuning.table()));
+            tuning.verdicts(found)
+        }
+        TuningOutcome::AgainstItself(found) => {
+            blocks.push(Block::Table(tuning.replies(&fields)));
+            vec![tuning.equilibria(found)]
+        }
     };
+    blocks.push(Block::Figures(figures));
     let warnings = result.warnings(tuning.points).into_iter().map(|warning| format!("Warning: {warning}."));
-    let verdicts = verdicts.into_iter().chain(warnings).collect();
-    let shown = CurvePage {
+    let program = format!("cambio {}", result.version);
+    Page {
         title: format!("The best of {}", result.agent),
-        verdicts,
-        heading: "Response",
-        reading: tuning.reading(),
-        curves: curves.collect(),
-        points: replies.is_none().then(|| tuning.table()),
-        points_name: "Response",
-        replies,
-        how: format!(
-            "With the same version, {}, the command below gives the same numbers for any number of threads. {} contains all numbers, {} \
-             the result.",
-            code(format!("cambio {}", result.version)),
-            code("curve.csv"),
-            code("tuning.json")
-        ),
-        command: result.command.clone(),
-    };
-    page("curves.html", shown)
+        header: verdicts.into_iter().chain(warnings).map(|verdict| Block::verdict("", verdict)).collect(),
+        has_contents: false,
+        sections: vec![
+            Section::new("curve", "Response", blocks),
+            how(prose("how_tuning", json!({ "program": program })), result.command.as_str()),
+        ],
+    }
 }
 
 impl<'a> Tuning<'a> {
@@ -108,8 +106,8 @@ impl<'a> Tuning<'a> {
     }
 
     fn table_of_play(&self) -> String {
-        let adjusted = if self.result.adjusted { ", without the luck of the cards" } else { "" };
-        format!("on {}, {} seats{adjusted}", self.result.rules, self.result.seats)
+        let TuningResult { rules, seats, adjusted, .. } = self.result;
+        prose("tuning_table_of_play", json!({ "rules": rules, "seats": seats, "adjusted": adjusted }))
     }
 
     fn of_field(&self, field: &'a str) -> impl Iterator<Item = &'a ResponsePoint> + use<'a> {
@@ -144,7 +142,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    fn curve(&self, index: usize, field: &'a str) -> Figure<Curve> {
+    fn curve(&self, index: usize, field: &'a str) -> Figure {
         let points: Vec<&ResponsePoint> = self.of_field(field).collect();
         // Combinations of several values are drawn at equal distances.
         let values: Option<Vec<f64>> = points.iter().map(|point| point.value.parse().ok()).collect();
@@ -174,20 +172,15 @@ impl<'a> Tuning<'a> {
             id: format!("curve-{}", index + 1),
             title: format!("Mean {} by value, against {field}", self.unit()),
             description: listed(points.iter().map(described)),
-            caption: format!("Against {}, {}.", code(field), self.table_of_play()),
-            drawing: Curve::new(&samples, &unit, self.unit()),
+            caption: prose("tuning_curve", json!({ "field": field, "table": self.table_of_play() })),
+            drawing: curve(&samples, &unit, self.unit()),
         }
     }
 
-    fn reading(&self) -> &'static str {
-        if self.points.iter().all(|point| point.low_simultaneous.is_some()) {
-            "Bars are single 95 % intervals; the shaded band is simultaneous over all values. The filled diamond is the best, a \
-             filled dot is not distinguishable from it (Hsu), a ring is behind. Below: how often each value is the best under \
-             bootstrap resampling of deals, in percent."
-        } else {
-            "Bars are single 95 % intervals. The values were not played on the same deals, so there is no simultaneous band. The \
-             filled diamond is the selected value."
-        }
+    /// How to read the curves.
+    fn reading(&self) -> String {
+        let is_simultaneous = self.points.iter().all(|point| point.low_simultaneous.is_some());
+        prose("tuning_reading", json!({ "is_simultaneous": is_simultaneous }))
     }
 
     fn verdicts(&self, found: &AgainstField) -> Vec<String> {
@@ -198,55 +191,40 @@ impl<'a> Tuning<'a> {
             .filter(|point| self.standing(point) == BestComparison::Level)
             .map(|point| point.value.as_str())
             .collect();
-        let field: Vec<&str> = found.field.iter().map(String::as_str).collect();
-        let unit = self.unit();
-        let how = if best.best_share.is_some() { "Hsu" } else { "paired differences" };
-        let end = match (best.among_best, level.len()) {
-            (None, _) => ".".to_owned(),
-            (Some(_), 0) => format!(", and every other value is significantly worse ({how}, 95 %)."),
-            (Some(_), _) => format!("; not distinguishable from it ({how}, 95 %): {}.", level.join(", ")),
-        };
-        let first = format!(
-            "{} has the best mean, {} {unit}, of {} {} against {}{}{end}",
-            code(&best.agent),
-            self.told(best),
-            count(self.points.len() as u64, "value"),
-            self.table_of_play(),
-            if self.result.mixture { "the mixture of " } else { "" },
-            list(&field, " and ")
-        );
-        vec![first, self.validation(found.validation.as_ref())]
+        let first = json!({
+            "best": best.agent,
+            "mean": self.told(best),
+            "unit": self.unit(),
+            "values": self.points.len(),
+            "table": self.table_of_play(),
+            "mixture": self.result.mixture,
+            "field": found.field,
+            "is_compared": best.among_best.is_some(),
+            "level": level,
+            "method": if best.best_share.is_some() { "Hsu" } else { "paired differences" },
+        });
+        vec![prose("tuning_verdict", first), self.validation(found.validation.as_ref())]
     }
 
     fn validation(&self, validation: Option<&Validation>) -> String {
         let played = match validation {
-            None => {
-                return "It was not validated on fresh deals: the mean of the best of many values is too optimistic on the deals that selected it."
-                    .into();
-            }
-            Some(Validation::Same { incumbent }) => {
-                return format!("It is the incumbent, {}, so there is nothing to validate.", code(incumbent));
-            }
+            None => return prose("validation_missing", json!({})),
+            Some(Validation::Same { incumbent }) => return prose("validation_same", json!({ "incumbent": incumbent })),
             Some(Validation::Played(played)) => played,
         };
         let digits = self.digits();
         let interval = played.low.zip(played.high);
-        let word = match interval {
-            Some((low, high)) if low > 0.0 || high < 0.0 => "a significant difference",
-            _ => "not a significant difference",
-        };
-        let ends = interval.map_or_else(String::new, |(low, high)| {
-            format!(" (95 % interval {} to {})", number(low, digits), number(high, digits))
+        let values = json!({
+            "deals": played.deals,
+            "winner": number(played.winner, digits),
+            "unit": self.unit(),
+            "incumbent": played.incumbent,
+            "incumbent_mean": number(played.incumbent_mean, digits),
+            "difference": signed(played.difference, digits),
+            "interval": interval.map(|(low, high)| format!("{} to {}", number(low, digits), number(high, digits))),
+            "is_significant": interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
         });
-        format!(
-            "On {} fresh deals it averages {} {}, the incumbent {} {}: {}{ends}, {word}.",
-            grouped(played.deals),
-            number(played.winner, digits),
-            self.unit(),
-            code(&played.incumbent),
-            number(played.incumbent_mean, digits),
-            signed(played.difference, digits)
-        )
+        prose("validation", values)
     }
 
     fn table(&self) -> ReportTable {
@@ -277,36 +255,22 @@ impl<'a> Tuning<'a> {
         };
         let mut columns = vec!["mean", "single", "simultaneous", "best", "standing"];
         columns.extend(is_uneven.then_some("deals"));
-        let of = if is_uneven { String::new() } else { format!(" Each value was played on {}.", count(deals, "deal")) };
-        let mirror = if self.points.iter().any(|point| point.is_mirror) {
-            " By construction: a value that plays only copies of itself gets a fixed share."
-        } else {
-            ""
-        };
-        ReportTable {
-            caption: format!(
-                "The mean {} of each value, its single and simultaneous 95 % intervals, how often it is the best under \
-                 bootstrap resampling of deals, and whether it is distinguishable from the best.{of}{mirror}",
-                self.unit()
-            ),
-            corner: "value",
-            columns: columns.into_iter().map(String::from).collect(),
-            rows: self.points.iter().map(row).collect(),
-        }
+        let has_mirror = self.points.iter().any(|point| point.is_mirror);
+        let caption = prose(
+            "tuning_points",
+            json!({ "unit": self.unit(), "is_uneven": is_uneven, "deals": deals, "has_mirror": has_mirror }),
+        );
+        ReportTable::new("Response", caption, "value", columns, self.points.iter().map(row).collect())
     }
 
     fn equilibria(&self, found: &AgainstItself) -> String {
-        let values = count(found.values.len() as u64, "value");
-        let (found, agent, table) = (&found.symmetric_equilibria, code(&self.result.agent), self.table_of_play());
-        if found.is_empty() {
-            return format!("None of {values} of {agent} is a best response to tables full of itself {table}.");
-        }
-        format!(
-            "Of {values} of {agent}, {} is not distinguishable from the best response to tables full of itself {table}: {}, as far as the \
-             data show.",
-            found.join(", "),
-            if found.len() == 1 { "a symmetric equilibrium" } else { "symmetric equilibria" }
-        )
+        let values = json!({
+            "values": found.values.len(),
+            "agent": self.result.agent,
+            "table": self.table_of_play(),
+            "found": found.symmetric_equilibria,
+        });
+        prose("equilibria", values)
     }
 
     /// The payoff of each value (row) at a table where each value (column) plays in all other seats.
@@ -327,16 +291,9 @@ impl<'a> Tuning<'a> {
             };
             TableRow::new(*value, fields.iter().map(cell))
         };
-        ReportTable {
-            caption: format!(
-                "The mean {} of the row’s value at a table full of the column’s. ▲ is the best response to the column, = is not \
-                 distinguishable from it (Hsu, 95 %).",
-                self.unit()
-            ),
-            corner: "value",
-            columns: values.iter().map(|value| String::from(*value)).collect(),
-            rows: values.iter().enumerate().map(row).collect(),
-        }
+        let caption = prose("replies", json!({ "unit": self.unit() }));
+        let rows = values.iter().enumerate().map(row).collect();
+        ReportTable::new("Replies", caption, "value", values.iter().copied(), rows).with_class("matrix")
     }
 }
 
@@ -364,7 +321,7 @@ pub fn tuning_files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>
     }
     let text = serde_json::to_string_pretty(result)? + "\n";
     files.push(("tuning.json", text.into_bytes()));
-    files.push(("report.html", of_tuning(Tuning { points, result }).into_bytes()));
+    files.push(("report.html", of_tuning(Tuning { points, result }).html().into_bytes()));
     Ok(files)
 }
 

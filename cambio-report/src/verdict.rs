@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use cambio_sim::digest::CellDigest;
 use cambio_sim::{Derived, Estimate, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
 use cambio_stats::Interval;
+use serde_json::json;
 
-use crate::numbers::{grouped, number, p_figure, plus_minus};
-use crate::parts::{code, list};
+use crate::numbers::{number, p_figure, plus_minus};
+use crate::page::prose;
 
 /// The agents of one table, the best mean first.
 pub(super) struct RankedAgents<'a> {
@@ -111,37 +112,21 @@ impl<'a> RankedAgents<'a> {
                 None => changes.push((first.label, vec![left_out.label])),
             }
         }
-        let keeps = match fields {
-            1.. if changes.is_empty() => {
-                format!("{} keeps the best mean if any one of the other agents is left out. ", code(leader.label))
-            }
-            _ => String::new(),
-        };
-        let change = |(agent, without): (&str, Vec<&str>)| {
-            let without = match without.len() {
-                1..=4 => list(&without, " or "),
-                many => format!("one of {many} other agents"),
-            };
-            format!("Without {without}, {} has the best mean. ", code(agent))
-        };
-        let changes: String = changes.into_iter().map(change).collect();
         let scores = |one: &RankedAgent<'a>| {
             let others = self.agents.iter().filter(|other| other.index != one.index);
             others.map(|other| Some(self.score(one.label, other.label)?.0)).collect::<Option<Vec<f64>>>()
         };
         let scores: Option<Vec<Vec<f64>>> = self.agents.iter().map(scores).collect();
-        let end = match scores.map(|scores| scores.iter().position(|own| own.iter().all(|score| *score > 0.5))) {
-            None => String::new(),
-            Some(None) => "No agent scores above one half against every other agent.".to_owned(),
-            Some(Some(index)) => {
-                let but = if index == 0 { "" } else { ", but does not have the best mean" };
-                format!("{} scores above one half against every other agent{but}.", code(self.agents[index].label))
-            }
-        };
-        Some(format!(
-            "“Best” refers to the mean over this field of {} agents; another field can have another leader. {keeps}{changes}{end}",
-            self.agents.len()
-        ))
+        let wins = |scores: &Vec<Vec<f64>>| scores.iter().position(|own| own.iter().all(|score| *score > 0.5));
+        let values = json!({
+            "agents": self.agents.len(),
+            "leader": leader.label,
+            "is_kept": fields > 0 && changes.is_empty(),
+            "changes": changes.into_iter().map(|(agent, without)| json!({ "agent": agent, "without": without })).collect::<Vec<_>>(),
+            "has_scores": scores.is_some(),
+            "winner": scores.as_ref().and_then(wins).map(|index| self.agents[index].label),
+        });
+        Some(prose("field", values))
     }
 
     /// The number of pairs that are tested together.
@@ -173,82 +158,40 @@ impl<'a> RankedAgents<'a> {
         (number(sign * gap.mean, digits), interval)
     }
 
-    /// Describes the significance of a gap between two agents: the simultaneous interval, its method, and the p-value.
-    fn assurance(&self, one: &str, other: &str, gap: &Estimate) -> String {
-        let Some((p, interval)) = gap.p_simultaneous.zip(self.told_gap(gap).1) else {
-            let deals = self.pair(one, other).map_or(0, |(row, _)| row.deals);
-            return match deals {
-                0 | 1 => "only one deal, so there is no test".to_owned(),
-                _ if gap.p.is_none() => {
-                    format!("the same in all {} deals, so there is no variance to test with", grouped(deals))
-                }
-                _ => "some pairs share too few deals for simultaneous intervals".to_owned(),
-            };
-        };
-        let (p, method) = (p_value(p), gap.method);
-        match self.pair_count() {
-            1 => format!("95 % {method} interval {interval}; {p}"),
-            pairs => format!("simultaneous 95 % {method} interval over all {pairs} pairs {interval}; corrected {p}"),
-        }
+    /// Describes the significance of a gap in this many deals: the simultaneous interval, its method, and the p-value.
+    fn assurance(&self, deals: u64, gap: &Estimate) -> String {
+        let (p, interval) = gap.p_simultaneous.map(p_value).zip(self.told_gap(gap).1).unzip();
+        let values = json!({
+            "p": p, "interval": interval, "method": gap.method, "deals": deals, "is_constant": gap.p.is_none(),
+            "pairs": self.pair_count()
+        });
+        prose("assurance", values)
     }
 
+    /// Describes which agent leads, and whether its lead is significant.
     pub(super) fn verdict(&self, extent: PlayedBatches) -> String {
-        let Some((leader, others)) = self.agents.split_first() else {
-            return "No matches were played here yet.".into();
-        };
-        let so_far = if extent.is_whole() { "" } else { "So far, " };
-        let lead = format!("{so_far}{}", code(leader.label));
-        let Some(second) = others.first() else {
-            return format!("{lead} is the only agent here, so there is no comparison.");
-        };
-        if !self.compares() {
-            return "Every agent plays only copies of itself, so there is no comparison.".into();
-        }
-        let (rivals, mean, unit) = (self.rivals(), self.told(&leader.mean), self.payoff.unit());
-        let all = self.agents.len();
-        let Some(rival) = rivals.first() else {
-            let Some(gap) = self.gap(leader.label, second.label) else { return format!("{lead} leads.") };
-            let more = if self.payoff == Payoff::Points { "fewer" } else { "more" };
-            let next = if all > 2 { ", the next" } else { "" };
-            let best =
-                if all > 2 { format!("the best of this field of {all} agents") } else { "the better".to_owned() };
-            let (by, second, assurance) =
-                (self.told_gap(&gap).0, code(second.label), self.assurance(leader.label, second.label, &gap));
-            return format!(
-                "{lead} leads with {mean} {unit}, {by} {more} than {second}{next} ({assurance}): it is {best}."
-            );
-        };
-        let field = if all > 2 { " of this field" } else { "" };
-        let behind = all - 1 - rivals.len();
-        let is_open = behind == 0 && all > 2;
-        let (from, which) = if is_open {
-            ("no other agent is distinguishable from it yet: the next, ", "is")
-        } else {
-            ("is not distinguishable from ", "which is")
-        };
-        let gap = match self.gap(leader.label, rival.label) {
-            Some(gap) => {
-                let assurance = self.assurance(leader.label, rival.label, &gap);
-                let how =
-                    if gap.mean == 0.0 { "equal".to_owned() } else { format!("{} behind", self.told_gap(&gap).0) };
-                format!("{how} ({assurance})")
-            }
-            None => "behind".to_owned(),
-        };
-        let names: Vec<&str> = rivals[1..].iter().map(|agent| agent.label).collect();
-        let rest = match names.len() {
-            0 => String::new(),
-            _ if is_open => String::new(),
-            1..=3 => format!(", or from {}", list(&names, " and ")),
-            more => format!(", or from {more} others"),
-        };
-        let end = match behind {
-            0 => ".".to_owned(),
-            1 => "; the other agent is significantly behind.".to_owned(),
-            _ => format!("; the other {behind} agents are significantly behind."),
-        };
-        let rival = code(rival.label);
-        format!("{lead} has the best mean{field}, {mean} {unit}, but {from}{rival}, {which} {gap}{rest}{end}")
+        let (leader, rivals) = (self.agents.first(), self.rivals());
+        let other = rivals.first().copied().or(self.agents.get(1));
+        let gap = leader.zip(other).and_then(|(leader, other)| self.gap(leader.label, other.label));
+        let deals = leader.zip(other).and_then(|(leader, other)| self.pair(leader.label, other.label));
+        let deals = deals.map_or(0, |(row, _)| row.deals);
+        let shown_gap = gap.as_ref().zip(other).map(
+            |(gap, other)| json!({ "by": self.told_gap(gap).0, "other": other.label, "is_zero": gap.mean == 0.0 }),
+        );
+        let values = json!({
+            "agents": self.agents.len(),
+            "compares": self.compares(),
+            "is_partial": !extent.is_whole(),
+            "leader": leader.map(|leader| leader.label),
+            "mean": leader.map(|leader| self.told(&leader.mean)),
+            "unit": self.payoff.unit(),
+            "more": if self.payoff == Payoff::Points { "fewer" } else { "more" },
+            "behind": self.agents.len().saturating_sub(1 + rivals.len()),
+            "rivals": rivals.iter().map(|agent| agent.label).collect::<Vec<_>>(),
+            "gap": shown_gap,
+            "assurance": gap.as_ref().map(|gap| self.assurance(deals, gap)),
+        });
+        prose("verdict", values)
     }
 }
 

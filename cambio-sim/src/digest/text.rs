@@ -51,7 +51,8 @@ impl Derived {
             Some((format!("{cell}, {deals} {}\n", noun(deals, "deal")), table, times(plan, timing, index)))
         };
         let tables = plan.cells.iter().enumerate().filter_map(table).collect();
-        textwrap::fill(&self.answer(str::to_owned), 80) + &Tables { title: String::new(), tables, notes: self.legend(plan) }.text()
+        textwrap::fill(&self.answer(str::to_owned), 80)
+            + &Tables { title: String::new(), tables, notes: self.legend(plan) }.text()
     }
 
     /// The hypothesis of the experiment and its answer, which precede the tables; empty without a hypothesis.
@@ -103,7 +104,8 @@ impl Derived {
             let about = [row.rules.clone(), row.seats.to_string(), code(&row.agent), row.deals.to_string()];
             about.into_iter().chain(payoffs.iter().map(mean)).chain([elo]).collect_vec()
         };
-        let mut text = self.answer(code) + &Table::shown(heads, self.summary.iter().zip(&self.ratings).map(cells)).markdown();
+        let mut text =
+            self.answer(code) + &Table::shown(heads, self.summary.iter().zip(&self.ratings).map(cells)).markdown();
         if !self.pooled.is_empty() {
             let heads = ["agent", "tables", "games", &format!("Elo over all tables{}", plan.with_luck())];
             let cells = |row: &PooledRow| {

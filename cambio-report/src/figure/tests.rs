@@ -20,10 +20,12 @@ fn every_count_is_in_a_bar_and_tails_are_in_the_last() {
     let mut counts = Histogram::default();
     (0..2000).for_each(|number| counts.add(1 + number % 90));
     counts.add(5000);
-    let strips = Strips::new(&[Distribution { label: "a".to_owned(), counts: &counts }], 1, "turn");
-    assert_eq!((strips.step, strips.ends), (2, (None, Some(90))));
-    assert_eq!(strips.rows[0].path.matches('M').count(), 45);
-    assert!(strips.ticks.iter().all(|tick| (LEFT..=RIGHT).contains(&tick.at)), "{:?}", strips.ticks);
-    let one = Strips::new(&[Distribution { label: "a".to_owned(), counts: &Histogram::default() }], 1, "turn");
-    assert_eq!((one.rows[0].path.as_str(), one.rows[0].figure.as_str()), ("", "n 0"));
+    let own = Distribution { label: "a".to_owned(), counts: &counts };
+    let bars = Bars::of(std::slice::from_ref(&own), 1);
+    assert_eq!((bars.step, bars.tails), (2, (false, true)));
+    assert_eq!(columns(&bars, &counts, 50.0).matches('M').count(), 45);
+    assert!(bars.ticks().iter().all(|tick| (LEFT..=RIGHT).contains(&tick.at)), "{:?}", bars.ticks());
+    let empty = Distribution { label: "a".to_owned(), counts: &Histogram::default() };
+    let (drawing, _) = strips(&[empty], 1, "turn");
+    assert!(drawing.shapes.contains(">n 0<") && !drawing.shapes.contains("column"), "{drawing:?}");
 }

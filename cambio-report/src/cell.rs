@@ -1,0 +1,634 @@
+//! The section of the page about one cell: a rule system at one number of seats. The page calls a cell a table.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use cambio_core::text::duration;
+use cambio_sim::digest::{BEYOND, Behaviour, CellBehaviour, CellDigest, RESAMPLES, SEAT_DEALS, is_beyond};
+use cambio_sim::rows::{MEASURES, Measure};
+use cambio_sim::{BehaviourRow, Derived, Estimate, Payoff, Plan, PlayedBatches, RatingRow, SeatRow, Timing};
+use cambio_stats::histogram::Histogram;
+use cambio_stats::hotelling::HotellingTest;
+use cambio_stats::ratings::{Fit, Misfit, Residual};
+use cambio_stats::{ELO, Interval, Support};
+use serde_json::json;
+
+use crate::figure::{
+    BestComparison, Distribution, Drawing, Figure, IntervalPoint, TimedPoint, forest, scatter, strips,
+};
+use crate::numbers::{NONE, grouped, listed, maybe, measured, number, percent, plus_minus, range, signed, spread};
+use crate::page::{Block, ReportTable, Section, TableCell, TableRow, code, prose};
+use crate::parameter::{Family, ParameterMean, families};
+use crate::verdict::{RankedAgent, RankedAgents, p_value};
+
+/// The maximum number of columns of a matrix of agents. With more agents, only the best 8 get a column.
+const MOST_COLUMNS: usize = 12;
+const BEST_COLUMNS: usize = 8;
+/// From this number of agents on, agents are the rows of the behaviour table instead of its columns.
+const MANY: usize = 8;
+
+/// The maximum number of pairs in the plot of the residuals.
+const MOST_RESIDUALS: usize = 12;
+/// The maximum number of plots of parameters for one table.
+const MOST_CURVES: usize = 6;
+
+/// The residual of a pair, with the agent first that is stronger than the ratings say.
+type NamedResidual<'a> = (Residual, [&'a str; 2]);
+
+pub(super) struct CellReport<'a> {
+    pub(super) plan: &'a Plan,
+    /// The number of the cell in the plan.
+    pub(super) index: usize,
+    pub(super) cell: &'a CellDigest,
+    pub(super) derived: &'a Derived,
+    pub(super) ranked: RankedAgents<'a>,
+    pub(super) extent: PlayedBatches,
+}
+
+impl CellReport<'_> {
+    pub(super) fn title(&self) -> String {
+        self.plan.cells[self.index].to_string()
+    }
+
+    pub(super) fn seats(&self) -> usize {
+        self.plan.cells[self.index].seats
+    }
+
+    fn is_here(&self, rules: &str, seats: usize) -> bool {
+        self.plan.cells[self.index].is_of(rules, seats)
+    }
+
+    /// The ranks and names of the agents, the best first.
+    fn names(&self) -> Vec<String> {
+        let name = |(index, agent): (usize, &RankedAgent<'_>)| format!("{} {}", self.ranked.rank(index), agent.label);
+        self.ranked.agents.iter().enumerate().map(name).collect()
+    }
+
+    /// Like [`names`](Self::names), with the names as code.
+    pub(super) fn heads(&self) -> Vec<String> {
+        let head = |(index, agent): (usize, &RankedAgent<'_>)| self.ranked.rank(index) + "\u{a0}" + &code(agent.label);
+        self.ranked.agents.iter().enumerate().map(head).collect()
+    }
+
+    /// The name of a table, for screen readers.
+    fn name(&self, kind: &str) -> String {
+        format!("{kind}, {}", self.title())
+    }
+
+    /// The section of a page that has this cell alone, or several cells.
+    pub(super) fn section(&self, has_several: bool) -> Section {
+        let ratings: Vec<&RatingRow> = self.ranked.agents.iter().filter_map(|agent| self.rating(agent.label)).collect();
+        let has_several_agents = self.ranked.agents.len() > 1;
+        let is_rated = has_several_agents && ratings.iter().all(|row| row.elo.is_some());
+        let details = |heading: &str, is_open, blocks| Block::Details { heading: heading.to_owned(), is_open, blocks };
+        let mut blocks = Vec::new();
+        if has_several {
+            let verdict = self.ranked.verdict(self.extent);
+            blocks.push(Block::verdict(format!("verdict-{}", self.index + 1), verdict));
+        }
+        blocks.push(Block::facts(self.facts()));
+        blocks.extend(self.ranked.field(self.cell).map(Block::text));
+        blocks.extend([Block::heading("Standing"), Block::Table(self.standing())]);
+        if has_several_agents {
+            let note = ratings_note(&ratings);
+            let ratings = is_rated.then(|| self.ratings(&ratings));
+            blocks.extend(Block::figures([self.means()].into_iter().chain(ratings).chain(self.curves())));
+            blocks.extend(note.map(Block::note));
+        }
+        blocks.extend(self.misfit_note().map(Block::note));
+        let differences = self.ranked.compares().then(|| self.differences());
+        let mut pairs: Vec<Block> = self.scores().into_iter().chain(differences).map(Block::Table).collect();
+        let shares = self.shares(&ratings).map(Block::Table);
+        if !pairs.is_empty() || shares.is_some() {
+            pairs.extend(Block::figures(self.misfit()));
+            pairs.extend(shares);
+            blocks.push(details("Pairs", !has_several, pairs));
+        }
+        let seats = self.seat_plot().map(Block::Figure).into_iter().chain([Block::Table(self.seat_table())]);
+        let seats = vec![Block::text(self.seat_test()), Block::Figures(seats.collect())];
+        let distributions = Block::figures([self.calls(), self.points()]).into_iter().collect();
+        blocks.extend([
+            details("Seats", !has_several, seats),
+            details("Calls and points", !has_several, distributions),
+            details("Behaviour", false, vec![Block::Table(self.behaviour())]),
+        ]);
+        Section::new(format!("table-{}", self.index + 1), self.title(), blocks)
+    }
+
+    fn facts(&self) -> String {
+        let agents = &self.ranked.agents;
+        let CellBehaviour { rounds, called, .. } = self.cell.behaviour;
+        let values = json!({
+            "lineups": self.plan.cells[self.index].lineups.len(),
+            "deals": agents.iter().map(|agent| agent.mean.clusters).max().unwrap_or(0),
+            "matches": agents.iter().map(|agent| agent.summary.matches).sum::<u64>() / self.seats() as u64,
+            "rounds": rounds,
+            "called": percent(if rounds == 0 { 0.0 } else { called as f64 / rounds as f64 }),
+        });
+        prose("facts", values)
+    }
+
+    fn rating(&self, agent: &str) -> Option<&RatingRow> {
+        self.derived.ratings.iter().find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
+    }
+
+    fn standing(&self) -> ReportTable {
+        let forfeits = self.ranked.agents.iter().any(|agent| agent.summary.forfeits > 0);
+        let ranks = self.ranked.compares().then_some(["rank", "without one"]);
+        let is_adjusted = self.plan.measures_luck();
+        let round = if is_adjusted { "points a round with luck" } else { "points a round" };
+        let mut columns = vec!["rank points", "share of wins", "margin", round, "deals", "matches"];
+        if is_adjusted {
+            columns.splice(2..2, ["rank points with luck", "wins with luck"]);
+        }
+        // The mean points a match have their own column only if they are the payoff, because rounds are easier to compare.
+        let points = (self.plan.payoff == Payoff::Points).then_some("points a match");
+        columns.splice(0..0, points);
+        columns.splice(0..0, ranks.into_iter().flatten());
+        columns.extend(forfeits.then_some("forfeits"));
+        let row = |(head, agent): (String, &RankedAgent<'_>)| {
+            let row = agent.summary;
+            let show = |mean: Option<Interval>, payoff: Payoff| {
+                mean.map_or_else(|| NONE.to_owned(), |mean| plus_minus(mean.mean, mean.ends(), payoff.digits()))
+            };
+            let leading = |payoff| show(self.cell.leading().payoff(agent.index, payoff), payoff);
+            let mut cells: Vec<String> = points.map(|_| leading(Payoff::Points)).into_iter().collect();
+            cells.extend([Payoff::RankPoints, Payoff::Win].map(leading));
+            if is_adjusted {
+                let raw = |payoff| show(self.cell.raw.payoff(agent.index, payoff), payoff);
+                cells.extend([Payoff::RankPoints, Payoff::Win].map(raw));
+            }
+            cells.extend([
+                leading(Payoff::Margin),
+                maybe(row.points_per_round, 2),
+                grouped(row.deals),
+                grouped(row.matches),
+            ]);
+            let without = row.rank_best_without_one.zip(row.rank_worst_without_one);
+            let ranges = ranks.map(|_| [row.rank_low.zip(row.rank_high), without].map(range));
+            cells.splice(0..0, ranges.into_iter().flatten());
+            cells.extend(forfeits.then(|| grouped(row.forfeits)));
+            TableRow::new(head, cells)
+        };
+        let caption = json!({
+            "unit": self.ranked.payoff.unit(),
+            "has_ranks": ranks.is_some(),
+            "is_adjusted": is_adjusted,
+            "beyond": self.derived.has_beyond().then_some(BEYOND),
+        });
+        let rows = self.heads().into_iter().zip(&self.ranked.agents).map(row).collect();
+        ReportTable::new(self.name("Standing"), prose("standing", caption), "agent", columns, rows)
+    }
+
+    fn means(&self) -> Figure {
+        let ranked = &self.ranked;
+        let estimate = |(label, agent): (String, &RankedAgent<'_>)| IntervalPoint {
+            label,
+            figure: ranked.told(&agent.mean),
+            mean: agent.mean.mean,
+            interval: agent.mean.ends(),
+            wide: None,
+            is_best: agent.is_among_best,
+        };
+        let estimates: Vec<IntervalPoint> = self.names().into_iter().zip(&ranked.agents).map(estimate).collect();
+        let unit = ranked.payoff.unit();
+        let par = ranked.payoff.par(self.seats());
+        let caption = json!({ "unit": unit, "luck": self.plan.without_luck(), "has_par": par.is_some() });
+        self.forest("means", &format!("Mean {unit}"), caption, &estimates, par, (unit, ranked.payoff.digits()))
+    }
+
+    fn ratings(&self, rows: &[&RatingRow]) -> Figure {
+        let estimate = |((label, agent), row): ((String, &RankedAgent<'_>), &&RatingRow)| IntervalPoint {
+            label,
+            figure: row.elo.map_or_else(String::new, |elo| plus_minus(elo.mean, elo.ends(), 0)),
+            mean: row.elo.map_or(0.0, |elo| elo.mean),
+            interval: row.elo.and_then(|elo| elo.ends()),
+            wide: row.elo.and_then(|elo| elo.simultaneous),
+            is_best: agent.is_among_best,
+        };
+        let mut estimates: Vec<IntervalPoint> =
+            self.names().into_iter().zip(&self.ranked.agents).zip(rows).map(estimate).collect();
+        estimates.sort_by(|one, other| other.mean.total_cmp(&one.mean));
+        let luck = self.plan.with_luck();
+        let kind = if is_regularised(rows) { "Regularised ratings" } else { "Ratings" };
+        let title = format!("{kind} in Elo points{luck}");
+        let caption = json!({ "luck": luck, "zero": zero(self.plan) });
+        self.forest("ratings", &title, caption, &estimates, Some(0.0), ("Elo points", 0))
+    }
+
+    /// The table of the empirical game, if every composition of agents was played.
+    fn shares(&self, rows: &[&RatingRow]) -> Option<ReportTable> {
+        rows.iter().any(|row| row.nash.is_some()).then_some(())?;
+        let share = |share: Estimate| match share.ends() {
+            None => number(share.mean, 2),
+            // Percentiles of equal resamples have no width, which looks like certainty.
+            Some((low, high)) if high - low < 0.005 => format!("{} (all alike)", number(share.mean, 2)),
+            Some((low, high)) => format!("{} ({} to {})", number(share.mean, 2), number(low, 2), number(high, 2)),
+        };
+        let row = |(head, row): (String, &&RatingRow)| {
+            let cells = [
+                row.nash_score.map_or_else(|| NONE.to_owned(), |score| plus_minus(score.mean, score.ends(), 3)),
+                row.nash.map_or_else(|| NONE.to_owned(), share),
+            ];
+            TableRow::new(head, cells)
+        };
+        let caption = json!({ "luck": self.plan.with_luck(), "seats": self.seats(), "resamples": RESAMPLES });
+        let rows = self.heads().into_iter().zip(rows).map(row).collect();
+        let (name, caption) = (self.name("Empirical game"), prose("empirical_game", caption));
+        Some(ReportTable::new(name, caption, "agent", ["against Nash", "Nash share"], rows))
+    }
+
+    /// A matrix of pairs, with a row for every agent and a column for each of `columns`.
+    fn matrix(
+        &self,
+        name: &str,
+        caption: String,
+        columns: &[usize],
+        cell: impl Fn(&str, &str) -> Option<TableCell>,
+    ) -> ReportTable {
+        let agents = &self.ranked.agents;
+        let shown = if columns.len() > MOST_COLUMNS { &columns[..BEST_COLUMNS] } else { columns };
+        let left = if shown.len() < columns.len() {
+            format!(" {}", prose("best_columns", json!({ "best": BEST_COLUMNS })))
+        } else {
+            String::new()
+        };
+        let row = |(head, own): (String, &RankedAgent<'_>)| {
+            let against = |&index: &usize| {
+                let other = &agents[index];
+                if own.index == other.index {
+                    TableCell::from("·")
+                } else {
+                    cell(own.label, other.label).unwrap_or_else(|| NONE.into())
+                }
+            };
+            TableRow { head, cells: shown.iter().map(against).collect() }
+        };
+        let heads = shown.iter().map(|&index| self.ranked.rank(index));
+        let rows = self.heads().into_iter().zip(agents).map(row).collect();
+        ReportTable::new(self.name(name), caption + &left, "row against column", heads, rows).with_class("matrix")
+    }
+
+    fn scores(&self) -> Option<ReportTable> {
+        let agents = &self.ranked.agents;
+        let met = |one: &str, other: &str| self.ranked.score(one, other).is_some();
+        let rivals = |index: usize| agents.iter().filter(|other| met(agents[index].label, other.label)).count();
+        let most = (0..agents.len()).map(rivals).max().filter(|most| *most > 0)?;
+        // An agent that met only one opponent gets no column, unless this is so for all agents.
+        let columns: Vec<usize> = (0..agents.len()).filter(|&index| most == 1 || rivals(index) > 1).collect();
+        let cell = |one: &str, other: &str| {
+            let (mean, ends) = self.ranked.score(one, other)?;
+            let half = spread(mean * 100.0, ends.map(|(low, high)| (low * 100.0, high * 100.0)), 1);
+            let tone = match mean.total_cmp(&0.5) {
+                Ordering::Greater => "up",
+                Ordering::Less => "down",
+                Ordering::Equal => "",
+            };
+            let text = format!("{}{half}", number(mean * 100.0, 1));
+            Some(TableCell { text, tone, shade: shade((mean - 0.5).abs() * 2.0) })
+        };
+        let mut shown =
+            agents.iter().flat_map(|one| agents.iter().filter_map(|other| self.ranked.score(one.label, other.label)));
+        let beyond = shown.any(|(mean, ends)| is_beyond(mean, ends)).then_some(BEYOND);
+        let caption = json!({ "luck": self.ranked.luck_of_scores(self.plan), "beyond": beyond });
+        Some(self.matrix("Scores", prose("scores", caption), &columns, cell))
+    }
+
+    fn differences(&self) -> ReportTable {
+        let (unit, digits) = (self.ranked.payoff.unit(), self.ranked.payoff.digits());
+        let agents = &self.ranked.agents;
+        let gaps =
+            agents.iter().flat_map(|one| agents.iter().filter_map(|other| self.ranked.gap(one.label, other.label)));
+        let most = gaps.map(|gap| gap.mean.abs()).fold(f64::MIN_POSITIVE, f64::max);
+        let cell = |one: &str, other: &str| {
+            let gap = self.ranked.gap(one, other)?;
+            let half = spread(gap.mean, gap.simultaneous, digits);
+            let (tone, mark) = match gap.side() {
+                Ordering::Equal => ("", ""),
+                Ordering::Greater => ("up", "▲ "),
+                Ordering::Less => ("down", "▼ "),
+            };
+            let text = format!("{mark}{}{half}", signed(gap.mean, digits));
+            Some(TableCell { text, tone, shade: shade(gap.mean.abs() / most) })
+        };
+        let caption = json!({ "unit": unit, "luck": self.plan.without_luck(), "pairs": self.ranked.pair_count() });
+        let columns: Vec<usize> = (0..agents.len()).collect();
+        self.matrix("Differences", prose("differences", caption), &columns, cell)
+    }
+
+    fn seat_rows(&self) -> Vec<&SeatRow> {
+        self.derived.seats.iter().filter(|row| self.is_here(&row.rules, row.seats)).collect()
+    }
+
+    fn seat_plot(&self) -> Option<Figure> {
+        let digits = self.ranked.payoff.digits();
+        let estimate = |row: &&SeatRow| {
+            let effect = seat_effect(row)?;
+            let is_first = row.seat == 'a';
+            Some(IntervalPoint {
+                label: format!("seat {}", row.seat),
+                figure: if is_first {
+                    "0, by definition".to_owned()
+                } else {
+                    format!("{}{}", signed(effect.mean, digits), half(&effect, digits))
+                },
+                mean: effect.mean,
+                interval: effect.ends().filter(|_| !is_first),
+                wide: None,
+                is_best: false,
+            })
+        };
+        let estimates: Vec<IntervalPoint> = self.seat_rows().iter().map(estimate).collect::<Option<_>>()?;
+        let unit = self.ranked.payoff.unit();
+        let caption = json!({ "unit": unit, "luck": self.plan.with_luck() });
+        (!estimates.is_empty()).then(|| {
+            let title = "Advantage of each seat over seat a";
+            self.forest("seats", title, caption, &estimates, Some(0.0), (unit, digits))
+        })
+    }
+
+    fn seat_table(&self) -> ReportTable {
+        let digits = self.ranked.payoff.digits();
+        let elo = self.seat_rows().iter().any(|row| row.elo.is_some());
+        let row = |row: &&SeatRow| {
+            let effect = seat_effect(row);
+            let mut cells = vec![
+                plus_minus(row.payoff.mean, row.payoff.ends(), digits),
+                match effect {
+                    Some(_) if row.seat == 'a' => "0".to_owned(),
+                    Some(effect) => format!("{}{}", signed(effect.mean, digits), half(&effect, digits)),
+                    None => NONE.to_owned(),
+                },
+            ];
+            cells.extend(elo.then(|| maybe(row.elo.map(|elo| elo.mean), 0)));
+            TableRow::new(row.seat.to_string(), cells)
+        };
+        let mut columns = vec!["mean", "over seat a"];
+        columns.extend(elo.then_some("Elo"));
+        let caption = json!({ "unit": self.ranked.payoff.unit(), "luck": self.plan.with_luck() });
+        let rows = self.seat_rows().iter().map(row).collect();
+        ReportTable::new(self.name("Seats"), prose("seat_table", caption), "seat", columns, rows)
+    }
+
+    fn seat_test(&self) -> String {
+        let rows = self.seat_rows();
+        let row = rows.first();
+        let test = row.and_then(|row| row.f.zip(row.f_numerator).zip(row.f_denominator).zip(row.p));
+        let words = test.map(|(((f, numerator), denominator), p)| {
+            format!("F = {f:.2} with {numerator:.1} and {denominator:.1} degrees of freedom, {}", p_value(p))
+        });
+        let values = json!({
+            "has_rows": row.is_some(),
+            "has_effects": row.is_some_and(|row| row.effect.is_some()),
+            "deals": row.and_then(|row| row.effect_deals).unwrap_or(0),
+            "wanted": SEAT_DEALS,
+            "luck": self.plan.with_luck(),
+            "test": words,
+            "is_significant": test.is_some_and(|(_, p)| p < 0.05),
+        });
+        prose("seat_test", values)
+    }
+
+    /// A figure with a histogram for each agent.
+    fn strips(
+        &self,
+        (id, title): (&str, &str),
+        of: fn(&Behaviour) -> &Histogram,
+        (origin, unit): (i64, &str),
+    ) -> Figure {
+        let own: Vec<Distribution<'_>> = self
+            .names()
+            .into_iter()
+            .zip(&self.ranked.agents)
+            .map(|(label, agent)| Distribution { label, counts: of(&self.cell.behaviour.agents[agent.index]) })
+            .collect();
+        let described = |own: &Distribution<'_>| {
+            let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
+            match (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0)) {
+                (Some(least), Some(low), Some(median), Some(high), Some(most)) => format!(
+                    "{}: {} values from {least} to {most}, median {median}, middle half {low} to {high}",
+                    own.label,
+                    grouped(own.counts.total())
+                ),
+                _ => format!("{}: no values", own.label),
+            }
+        };
+        let (drawing, reading) = strips(&own, origin, unit);
+        let caption = json!({ "seats": self.seats(), "luck": self.plan.with_luck(), "reading": reading });
+        self.figure(id, title, listed(own.iter().map(described)), caption, drawing)
+    }
+
+    /// A figure of this cell, whose caption is the text with the name `id`.
+    fn figure(
+        &self,
+        id: &str,
+        title: &str,
+        description: String,
+        caption: serde_json::Value,
+        drawing: Drawing,
+    ) -> Figure {
+        let (number, title) = (self.index + 1, format!("{title}, {}", self.title()));
+        Figure { id: format!("{id}-{number}"), title, description, caption: prose(id, caption), drawing }
+    }
+
+    /// A forest plot of this cell.
+    fn forest(
+        &self,
+        id: &str,
+        title: &str,
+        caption: serde_json::Value,
+        points: &[IntervalPoint],
+        reference: Option<f64>,
+        axis: (&str, usize),
+    ) -> Figure {
+        let described = points.iter().map(|own| format!("{}: {}", own.label, own.figure));
+        self.figure(id, title, listed(described), caption, forest(points, reference, axis))
+    }
+
+    fn calls(&self) -> Figure {
+        self.strips(("calls", "When agents call"), |behaviour| &behaviour.call_turns, (1, "turn of the table"))
+    }
+
+    fn points(&self) -> Figure {
+        let (name, unit) = (("points", "Points at the end of a round"), "points at the end of a round");
+        self.strips(name, |behaviour| &behaviour.points, (0, unit))
+    }
+
+    fn behaviour(&self) -> ReportTable {
+        let of = |agent: &str| {
+            let mut rows = self.derived.behaviour.iter().zip(&self.derived.behaviour_errors);
+            rows.find(|(row, _)| self.is_here(&row.rules, row.seats) && row.agent == agent)
+        };
+        let own: Vec<_> = self.ranked.agents.iter().filter_map(|agent| of(agent.label)).collect();
+        let is_used =
+            |measure: &&Measure| own.iter().any(|(row, _)| (measure.value)(row).is_some_and(|value| value != 0.0));
+        let measures: Vec<&Measure> = MEASURES.iter().filter(is_used).collect();
+        let row = |(head, (row, errors)): (String, &(&BehaviourRow, &BehaviourRow))| TableRow {
+            head,
+            cells: measures.iter().map(|measure| measured(measure, row, errors).into()).collect(),
+        };
+        let caption = prose("behaviour", json!({ "luck": self.plan.with_luck() }));
+        let columns = measures.iter().map(|measure| measure.label);
+        let rows = self.heads().into_iter().zip(&own).map(row).collect();
+        let table = ReportTable::new(self.name("Behaviour"), caption, "agent", columns, rows).with_class("behaviour");
+        if own.len() < MANY { table.transposed("per round") } else { table }
+    }
+
+    /// The residuals of the ratings, the most significant first.
+    fn residuals(&self) -> Option<(&Misfit, Vec<NamedResidual<'_>>)> {
+        let misfit = self.derived.misfits[self.index].as_ref()?;
+        let size = |residual: &Residual| residual.interval.statistic(0.0).map_or(0.0, f64::abs);
+        let mut residuals = misfit.residuals.clone();
+        residuals.sort_by(|one, other| size(other).total_cmp(&size(one)));
+        let named = |own: Residual| {
+            let (one, other) = own.players;
+            let (one, other) = if own.interval.mean < 0.0 { (other, one) } else { (one, other) };
+            (own, [one, other].map(|agent| self.plan.agents[agent].label.as_str()))
+        };
+        (!residuals.is_empty()).then(|| (misfit, residuals.into_iter().map(named).collect()))
+    }
+
+    /// Describes whether one rating for each agent describes the results.
+    fn misfit_note(&self) -> Option<String> {
+        let (misfit, residuals) = self.residuals()?;
+        let test = misfit.test.map(|HotellingTest { f, freedom: (numerator, denominator), p }| {
+            let (luck, p) = (self.plan.with_luck(), p_value(p));
+            format!("goodness of fit{luck}, F = {f:.2} with {numerator} and {denominator} degrees of freedom, {p}")
+        });
+        let (most, [one, other]) = &residuals[0];
+        let values = json!({
+            "test": test,
+            "is_significant": misfit.test.is_some_and(|test| test.p < 0.05),
+            "size": number(misfit.size() * ELO, 0),
+            "one": one,
+            "most": number((most.interval.mean * ELO).abs(), 0),
+            "other": other,
+        });
+        Some(prose("misfit_note", values))
+    }
+
+    /// The plot of the residuals.
+    fn misfit(&self) -> Option<Figure> {
+        let (misfit, residuals) = self.residuals()?;
+        let estimate = |(own, [one, other]): &NamedResidual<'_>| {
+            let turned = |(low, high): (f64, f64)| {
+                let (low, high) = if own.interval.mean < 0.0 { (-high, -low) } else { (low, high) };
+                (low * ELO, high * ELO)
+            };
+            let (mean, ends) = ((own.interval.mean * ELO).abs(), own.interval.ends().map(turned));
+            IntervalPoint {
+                label: format!("{one} – {other}"),
+                figure: format!("{}{}", signed(mean, 0), spread(mean, ends, 0)),
+                mean,
+                interval: ends,
+                wide: misfit.wide(own).map(turned),
+                is_best: false,
+            }
+        };
+        let estimates: Vec<IntervalPoint> = residuals.iter().take(MOST_RESIDUALS).map(estimate).collect();
+        let caption = json!({ "luck": self.plan.with_luck(), "pairs": residuals.len(), "shown": MOST_RESIDUALS });
+        let title = "Deviations of pairs from the ratings";
+        Some(self.forest("misfit", title, caption, &estimates, Some(0.0), ("Elo points", 0)))
+    }
+
+    /// For each numeric parameter in which at least three agents differ, the means by its value.
+    fn curves(&self) -> Vec<Figure> {
+        let (ranked, unit) = (&self.ranked, self.ranked.payoff.unit());
+        let specs: Vec<&str> = ranked.agents.iter().map(|agent| agent.label).collect();
+        let plot = |(number, family): (usize, Family)| {
+            let mean = |&(value, agent): &(f64, usize)| {
+                let agent = &ranked.agents[agent];
+                ParameterMean {
+                    value,
+                    mean: agent.mean,
+                    text: format!("{value}: {}", ranked.told(&agent.mean)),
+                    standing: if agent.is_among_best { BestComparison::Best } else { BestComparison::Behind },
+                }
+            };
+            let means: Vec<ParameterMean> = family.members.iter().map(mean).collect();
+            let id = format!("parameter-{}-{}", self.index + 1, number + 1);
+            family.figure(id, &means, (unit, &self.title()), "parameter")
+        };
+        families(&specs).into_iter().take(MOST_CURVES).enumerate().map(plot).collect()
+    }
+
+    /// The times of the agents: a heading, a table and a plot; nothing if no agent was timed.
+    pub(super) fn times(&self, timing: &Timing) -> Vec<Block> {
+        let (ranked, unit) = (&self.ranked, self.ranked.payoff.unit());
+        let spent: Vec<Option<(f64, u64)>> = ranked
+            .agents
+            .iter()
+            .map(|agent| timing.agent(self.index, agent.index))
+            .map(|spent| spent.and_then(|spent| Some((spent.per_decision()?, spent.decisions))))
+            .collect();
+        if spent.iter().all(Option::is_none) {
+            return Vec::new();
+        }
+        let row = |((head, agent), spent): ((String, &RankedAgent<'_>), &Option<(f64, u64)>)| {
+            let (each, decisions) = spent.map_or((NONE.to_owned(), 0), |(each, of)| (duration(each), of));
+            TableRow::new(head, [ranked.told(&agent.mean), each, grouped(decisions)])
+        };
+        let rows = self.heads().into_iter().zip(&ranked.agents).zip(&spent).map(row).collect();
+        let columns = [unit, "time per decision", "timed decisions"];
+        let table = ReportTable::new(self.name("Times"), prose("timed", json!({})), "agent", columns, rows);
+        let timed: Vec<(TimedPoint, &RankedAgent<'_>)> = ranked
+            .agents
+            .iter()
+            .zip(&spent)
+            .enumerate()
+            .filter_map(|(place, (agent, spent))| {
+                let (label, (mean, interval)) = (ranked.rank(place), (agent.mean.mean, agent.mean.ends()));
+                let seconds = spent.as_ref()?.0;
+                Some((TimedPoint { label, seconds, mean, interval, is_best: agent.is_among_best }, agent))
+            })
+            .collect();
+        let plot = (timed.len() > 1).then(|| self.scatter(&timed));
+        [Block::heading(self.title()), Block::Table(table)].into_iter().chain(Block::figures(plot)).collect()
+    }
+
+    fn scatter(&self, timed: &[(TimedPoint, &RankedAgent<'_>)]) -> Figure {
+        let (ranked, unit) = (&self.ranked, self.ranked.payoff.unit());
+        let described = |(point, agent): &(TimedPoint, &RankedAgent<'_>)| {
+            format!("{} {}: {} at {}", point.label, agent.label, ranked.told(&agent.mean), duration(point.seconds))
+        };
+        let points: Vec<TimedPoint> = timed.iter().map(|(point, _)| point.clone()).collect();
+        let drawing = scatter(&points, ranked.payoff.par(self.seats()), (unit, ranked.payoff.digits()));
+        let title = format!("Mean {unit} against time per decision");
+        self.figure("times", &title, listed(timed.iter().map(described)), json!({ "unit": unit }), drawing)
+    }
+}
+
+/// The advantage of a seat over seat a, from deals without missing matches.
+fn seat_effect(row: &SeatRow) -> Option<Interval> {
+    let effect = row.effect?;
+    Some(Interval::new(effect.mean, effect.error, row.effect_deals?, Support::Line))
+}
+
+/// Explains missing or regularised ratings.
+fn ratings_note(rows: &[&RatingRow]) -> Option<String> {
+    let is_rated = rows.iter().all(|row| row.elo.is_some());
+    if is_rated && !is_regularised(rows) {
+        return None;
+    }
+    let groups: BTreeSet<Option<usize>> = rows.iter().map(|row| row.component).collect();
+    Some(prose("ratings_note", json!({ "is_rated": is_rated, "groups": groups.len() })))
+}
+
+/// Describes which agent has the rating 0, or that the mean is 0.
+pub(super) fn zero(plan: &Plan) -> String {
+    prose("zero", json!({ "anchor": plan.anchor.map(|agent| plan.agents[agent].label.as_str()) }))
+}
+
+/// Whether the ratings were fitted with a prior.
+fn is_regularised(rows: &[&RatingRow]) -> bool {
+    rows.iter().any(|row| row.fit == Some(Fit::Regularised.method()))
+}
+
+fn half(interval: &Interval, digits: usize) -> String {
+    spread(interval.mean, interval.ends(), digits)
+}
+
+/// The strength of a shade, limited so that the text stays readable.
+fn shade(strength: f64) -> f64 {
+    (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
+}

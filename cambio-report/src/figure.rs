@@ -1,0 +1,575 @@
+//! Figures: their geometry in SVG user units, and their SVG. A letter is about seven units wide.
+//!
+//! A figure has a title, a description and a role for screen readers, and uses the colours and fonts of the page.
+
+use std::fmt::{Arguments, Display, Write as _};
+
+use cambio_stats::histogram::Histogram;
+use minijinja::HtmlEscape;
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
+use crate::numbers::{grouped, number, short};
+use crate::page::prose;
+
+/// The width of a drawing, chosen so that letters stay readable when the drawing is scaled to narrow and wide screens.
+const WIDTH: f64 = 380.0;
+/// The left and the right end of the axis.
+const LEFT: f64 = 12.0;
+const RIGHT: f64 = WIDTH - 12.0;
+/// The left end of the axis in a drawing with labels of heights, and the upper end of the heights.
+const HEIGHTS: (f64, f64) = (46.0, 22.0);
+/// The space around a plot in a separate file.
+const MARGIN: f64 = 10.0;
+
+/// The style of plots, with variables for colours.
+const STYLE: &str = include_str!("../templates/plot.css");
+/// The style of pages. Its first block has the colours of light pages.
+const PAGE_STYLE: &str = include_str!("../templates/style.css");
+
+/// A drawing with its texts.
+#[derive(Clone, Debug)]
+pub(crate) struct Figure {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// A description in words, for readers who do not see the drawing.
+    pub(crate) description: String,
+    /// Explains how to read the figure.
+    pub(crate) caption: String,
+    pub(crate) drawing: Drawing,
+}
+
+/// A plot as a separate file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plot {
+    /// The name of the file without its extension: the id of the figure in the page.
+    pub name: String,
+    /// The SVG file. It contains its style and has a white background.
+    pub svg: String,
+}
+
+impl Figure {
+    /// The SVG inside a page, which has its style.
+    fn svg(&self) -> String {
+        self.with("", &format!("0 0 {WIDTH} {}", self.drawing.height), "")
+    }
+
+    /// The figure as a separate file.
+    pub(crate) fn plot(&self) -> Plot {
+        let mut style = STYLE.to_owned();
+        let colours = PAGE_STYLE.split(['{', '}']).nth(1).unwrap_or_default();
+        for (name, value) in colours.split(';').filter_map(|line| line.trim().split_once(": ")) {
+            style = style.replace(&format!("var({name})"), value);
+        }
+        let [width, height] = [WIDTH, self.drawing.height].map(|size| size + 2.0 * MARGIN);
+        let size = format!("width=\"{width}\" height=\"{height}\"");
+        let white = format!("<rect x=\"-{MARGIN}\" y=\"-{MARGIN}\" {size} fill=\"#fff\"/>\n");
+        let view = format!("-{MARGIN} -{MARGIN} {width} {height}");
+        Plot {
+            name: self.id.clone(),
+            svg: self.with(&size, &view, &format!("<style>\n{style}</style>\n{white}")) + "\n",
+        }
+    }
+
+    /// The SVG with these attributes, this view box, and these elements behind the drawing.
+    fn with(&self, attributes: &str, view: &str, behind: &str) -> String {
+        let (id, title, description) = (&self.id, HtmlEscape(&self.title), HtmlEscape(&self.description));
+        format!(
+            "<svg {attributes} role=\"img\" aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"{view}\" \
+             xmlns=\"http://www.w3.org/2000/svg\">\n<title id=\"{id}-title\">{title}</title>\n\
+             <desc id=\"{id}-desc\">{description}</desc>\n{behind}{}</svg>",
+            self.drawing.shapes
+        )
+    }
+}
+
+impl Serialize for Figure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json!({ "id": self.id, "svg": self.svg(), "caption": self.caption }).serialize(serializer)
+    }
+}
+
+/// The shapes of a figure. Their classes are in `plot.css`.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Drawing {
+    height: f64,
+    shapes: String,
+}
+
+impl Drawing {
+    fn add(&mut self, element: Arguments<'_>) {
+        writeln!(self.shapes, "{element}").expect("a string has no errors");
+    }
+
+    fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
+        let (x, y, text) = (tenth(x), tenth(y), HtmlEscape(text));
+        self.add(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>"));
+    }
+
+    fn path(&mut self, class: &str, steps: impl Display) {
+        self.add(format_args!("<path class=\"{class}\" d=\"{steps}\"/>"));
+    }
+
+    fn across(&mut self, class: &str, (from, to): (f64, f64), y: f64) {
+        self.path(class, format_args!("M{from} {y}H{to}"));
+    }
+
+    fn upright(&mut self, class: &str, x: f64, (from, to): (f64, f64)) {
+        self.path(class, format_args!("M{x} {from}V{to}"));
+    }
+
+    fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
+        self.add(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>"));
+    }
+
+    /// A filled diamond with this distance from its centre to its corners.
+    fn diamond(&mut self, (x, y): (f64, f64), size: f64) {
+        self.path("best", format_args!("M{x} {}l{size} {size}l-{size} {size}l-{size} -{size}z", tenth(y - size)));
+    }
+
+    /// The mark of an estimate: a diamond if it is among the best, otherwise a ring.
+    fn mark(&mut self, at: (f64, f64), is_best: bool) {
+        if is_best { self.diamond(at, 5.0) } else { self.circle("ring", at, 3.0) }
+    }
+
+    /// The label of a row, and its number at the right.
+    fn row(&mut self, y: f64, label: &str, figure: &str) {
+        self.text("name", (0.0, y), &fitting(label, figure));
+        if !figure.is_empty() {
+            self.text("figure", (WIDTH, y), figure);
+        }
+    }
+
+    /// A horizontal axis at the height `foot` with its unit, under the rows of the drawing.
+    fn under_rows(foot: f64, ticks: &[Tick], reference: Option<f64>, unit: &str) -> Drawing {
+        let mut drawing = Drawing { height: foot + 34.0, ..Drawing::default() };
+        for Tick { at, label } in ticks {
+            drawing.upright("grid", *at, (0.0, foot));
+            drawing.text("tick", (*at, foot + 13.0), label);
+        }
+        drawing.text("unit", (WIDTH / 2.0, foot + 28.0), unit);
+        if let Some(at) = reference {
+            drawing.upright("reference", at, (0.0, foot));
+        }
+        drawing
+    }
+
+    /// Horizontal lines with labels, under the name of the quantity, and the unit of the horizontal axis at `foot`.
+    fn with_heights(foot: f64, scale: Scale, name: &str, unit: &str) -> Drawing {
+        let mut drawing = Drawing { height: foot + 40.0, ..Drawing::default() };
+        let (left, _) = HEIGHTS;
+        drawing.text("name", (0.0, 12.0), name);
+        for Tick { at, label } in scale.ticks(5.0) {
+            drawing.across("grid", (left, RIGHT), at);
+            drawing.text("figure", (left - 6.0, at + 4.0), &label);
+        }
+        drawing.text("unit", (f64::midpoint(left, RIGHT), foot + 30.0), unit);
+        drawing
+    }
+}
+
+/// Truncates a label to the space beside its number. A letter of the label is about 6.5 units wide, a digit 6 units.
+fn fitting(label: &str, figure: &str) -> String {
+    short(label, ((WIDTH - 6.0 * figure.chars().count() as f64) / 6.5) as usize - 2)
+}
+
+/// Rounds to a tenth of a unit, to keep the page small.
+fn tenth(at: f64) -> f64 {
+    (at * 10.0).round() / 10.0 + 0.0
+}
+
+#[derive(Clone, Debug)]
+struct Tick {
+    at: f64,
+    label: String,
+}
+
+/// A linear scale from values to units of the drawing.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    /// A scale that covers all values, with a margin at the ends.
+    fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Scale {
+        let (low, high) = values
+            .into_iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
+        let room = if high > low { (high - low) * 0.04 } else { low.abs().max(1.0) * 0.1 };
+        Scale { low: low - room, high: high + room, from, to }
+    }
+
+    /// Widens the scale to at least `span` on each side of the middle.
+    fn at_least(self, span: f64) -> Scale {
+        let (middle, half) = (f64::midpoint(self.low, self.high), (self.high - self.low) / 2.0);
+        let half = half.max(span);
+        Scale { low: middle - half, high: middle + half, ..self }
+    }
+
+    fn at(self, value: f64) -> f64 {
+        tenth(self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from))
+    }
+
+    fn span(self, (low, high): (f64, f64)) -> (f64, f64) {
+        (self.at(low), self.at(high))
+    }
+
+    /// Ticks at round numbers, about `wanted` of them.
+    fn ticks(self, wanted: f64) -> Vec<Tick> {
+        let raw = (self.high - self.low) / wanted;
+        let power = 10_f64.powi(libm::log10(raw).floor() as i32);
+        let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= raw * 0.999);
+        let step = step.unwrap_or(10.0 * power);
+        let digits = (-libm::log10(step).floor()).max(0.0) as usize;
+        let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
+        let tick = |multiple: i64| {
+            let value = multiple as f64 * step;
+            Tick { at: self.at(value), label: number(value, digits) }
+        };
+        (first..=last).map(tick).collect()
+    }
+}
+
+/// A mean and the ends of its intervals, which an axis must cover.
+fn covered(mean: f64, intervals: [Option<(f64, f64)>; 2]) -> impl Iterator<Item = f64> {
+    std::iter::once(mean).chain(intervals.into_iter().flatten().flat_map(<[f64; 2]>::from))
+}
+
+/// A row of a forest plot: an estimate with its interval.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IntervalPoint {
+    pub(crate) label: String,
+    pub(crate) figure: String,
+    pub(crate) mean: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    /// The simultaneous interval.
+    pub(crate) wide: Option<(f64, f64)>,
+    /// Whether the estimate is marked as the best.
+    pub(crate) is_best: bool,
+}
+
+const FOREST_ROW: f64 = 34.0;
+
+/// A forest plot: estimates with intervals, one per row, on an axis in this unit, and ticks with `digits` decimals.
+pub(crate) fn forest(points: &[IntervalPoint], reference: Option<f64>, (unit, digits): (&str, usize)) -> Drawing {
+    let values = points.iter().flat_map(|row| covered(row.mean, [row.interval, row.wide]));
+    let scale = Scale::around(values.chain(reference), LEFT, RIGHT).at_least(10_f64.powi(-(digits as i32)));
+    let foot = points.len() as f64 * FOREST_ROW + 6.0;
+    let mut drawing = Drawing::under_rows(foot, &scale.ticks(5.0), reference.map(|value| scale.at(value)), unit);
+    for (place, row) in points.iter().enumerate() {
+        let top = place as f64 * FOREST_ROW;
+        let y = top + 25.0;
+        drawing.row(top + 14.0, &row.label, &row.figure);
+        if let Some((from, to)) = row.wide.map(|ends| scale.span(ends)) {
+            let (up, end) = (y - 4.0, "v8");
+            drawing.path("whisker", format_args!("M{from} {y}H{to}M{from} {up}{end}M{to} {up}{end}"));
+        }
+        if let Some(ends) = row.interval {
+            drawing.across("bar", scale.span(ends), y);
+        }
+        drawing.mark((scale.at(row.mean), y), row.is_best);
+    }
+    drawing
+}
+
+/// The result of an agent in one of several runs.
+#[derive(Clone, Debug)]
+pub(crate) struct RunMark {
+    /// The letter of the run.
+    pub(crate) letter: char,
+    pub(crate) mean: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    /// Whether the result is comparable with the first result in its row.
+    pub(crate) is_comparable: bool,
+}
+
+const RUN_MARK: f64 = 14.0;
+
+/// A plot with a row for each agent, and in each row a mark for each run, on an axis in this unit.
+pub(crate) fn run_marks(agents: &[(String, Vec<RunMark>)], reference: Option<f64>, unit: &str) -> Drawing {
+    let marks = agents.iter().flat_map(|(_, marks)| marks);
+    let values = marks.clone().flat_map(|mark| covered(mark.mean, [mark.interval, None]));
+    let scale = Scale::around(values.chain(reference), LEFT, RIGHT);
+    let foot = agents.len() as f64 * 24.0 + marks.count() as f64 * RUN_MARK;
+    let mut drawing = Drawing::under_rows(foot, &scale.ticks(5.0), reference.map(|value| scale.at(value)), unit);
+    let mut top = 0.0;
+    for (label, marks) in agents {
+        drawing.row(top + 14.0, label, "");
+        for (place, mark) in marks.iter().enumerate() {
+            let (x, y) = (scale.at(mark.mean), top + 25.0 + place as f64 * RUN_MARK);
+            let bar = mark.interval.map(|ends| scale.span(ends));
+            if let Some(ends) = bar {
+                drawing.across("bar", ends, y);
+            }
+            drawing.circle("ring", (x, y), 3.0);
+            // The letter is at the right of the interval; near the right end of the axis, it is at the left.
+            let (from, to) = bar.map_or((x, x), |(from, to)| (from.min(x - 3.0), to.max(x + 3.0)));
+            let (class, at) = if to > RIGHT - 24.0 { ("left letter", from - 6.0) } else { ("letter", to + 6.0) };
+            let dagger = if mark.is_comparable { "" } else { " †" };
+            drawing.text(class, (at, y + 4.0), &format!("{}{dagger}", mark.letter));
+        }
+        top += 24.0 + marks.len() as f64 * RUN_MARK;
+    }
+    drawing
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Distribution<'a> {
+    pub(crate) label: String,
+    pub(crate) counts: &'a Histogram,
+}
+
+/// The bars of histograms on a common axis.
+#[derive(Debug)]
+struct Bars {
+    /// The lowest value of the first bar.
+    start: i64,
+    /// The number of values per bar.
+    step: i64,
+    count: usize,
+    /// Whether the first and the last bar contain a tail.
+    tails: (bool, bool),
+}
+
+const STRIP_ROW: f64 = 64.0;
+const STRIP_BARS: f64 = 30.0;
+/// The maximum number of bars, so that bars remain distinguishable.
+const MOST_BARS: i64 = 60;
+
+impl Bars {
+    /// Bars of equal width, one of which starts at `origin`. A tail of less than 0.5 % of every agent's counts goes into the
+    /// outermost bar on its side.
+    fn of(distributions: &[Distribution<'_>], origin: i64) -> Bars {
+        let ends = |share: f64| distributions.iter().filter_map(move |own| own.counts.quantile(share));
+        let (least, most) = (ends(0.0).min().unwrap_or(origin), ends(1.0).max().unwrap_or(origin));
+        let (low, high) = (ends(0.005).min().unwrap_or(origin), ends(0.995).max().unwrap_or(origin));
+        let widths = (0..).flat_map(|power| [1, 2, 5].map(|factor| factor * 10_i64.pow(power)));
+        let of_bar = |value: i64, step: i64| (value - origin).div_euclid(step);
+        let step = { widths }.find(|step| of_bar(high, *step) - of_bar(low, *step) < MOST_BARS).unwrap_or(i64::MAX);
+        let (first, end) = (of_bar(low, step), of_bar(high, step));
+        let start = origin + first * step;
+        Bars { start, step, count: (end - first + 1) as usize, tails: (least < low, most > high) }
+    }
+
+    fn width(&self) -> f64 {
+        (RIGHT - LEFT) / self.count as f64
+    }
+
+    /// The share of the counts in each bar.
+    fn shares(&self, counts: &Histogram) -> Vec<f64> {
+        let mut shares = vec![0.0; self.count];
+        for (value, count) in counts.iter() {
+            let bar = (value - self.start).div_euclid(self.step).clamp(0, self.count as i64 - 1);
+            shares[bar as usize] += count as f64 / counts.total() as f64;
+        }
+        shares
+    }
+
+    /// The position of a value: the centre of its part of a bar.
+    fn at(&self, value: i64) -> f64 {
+        let place = (value - self.start) as f64 + 0.5;
+        tenth(LEFT + (place / self.step as f64).clamp(0.0, self.count as f64) * self.width())
+    }
+
+    /// Ticks at round numbers.
+    fn ticks(&self) -> Vec<Tick> {
+        let span = self.step * self.count as i64;
+        let every = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000];
+        let every = every.into_iter().find(|every| span <= 9 * every).unwrap_or(100_000);
+        let first = self.start.div_euclid(every);
+        let values = (first..).map(|multiple| multiple * every).skip_while(|value| *value < self.start);
+        let values = values.take_while(|value| value - self.start < span);
+        values.map(|value| Tick { at: self.at(value), label: whole(value) }).collect()
+    }
+
+    /// Explains how to read the histograms.
+    fn reading(&self) -> String {
+        prose("histograms", json!({ "step": self.step, "first": self.tails.0, "last": self.tails.1 }))
+    }
+}
+
+/// Histograms on a common axis, one per row (small multiples), with a bar that starts at `origin`; and how to read them.
+pub(crate) fn strips(distributions: &[Distribution<'_>], origin: i64, unit: &str) -> (Drawing, String) {
+    let bars = Bars::of(distributions, origin);
+    let foot = distributions.len() as f64 * STRIP_ROW;
+    let mut drawing = Drawing::under_rows(foot, &bars.ticks(), None, unit);
+    for (place, own) in distributions.iter().enumerate() {
+        let base = place as f64 * STRIP_ROW + 20.0 + STRIP_BARS;
+        let quartiles = [0.25, 0.5, 0.75].map(|share| own.counts.quantile(share));
+        let [Some(low), Some(median), Some(high)] = quartiles else {
+            drawing.row(base - STRIP_BARS - 7.0, &own.label, "n 0");
+            drawing.across("base", (LEFT, RIGHT), base);
+            continue;
+        };
+        let n = grouped(own.counts.total());
+        let figure = format!("n {n} · {} ({} to {})", whole(median), whole(low), whole(high));
+        drawing.row(base - STRIP_BARS - 7.0, &own.label, &figure);
+        drawing.across("base", (LEFT, RIGHT), base);
+        drawing.path("column", columns(&bars, own.counts, base));
+        drawing.across("middle", (bars.at(low), bars.at(high)), base + 5.0);
+        drawing.circle("median", (bars.at(median), base + 5.0), 3.4);
+    }
+    (drawing, bars.reading())
+}
+
+/// The path of the bars of one histogram, scaled to its tallest bar.
+fn columns(bars: &Bars, counts: &Histogram, base: f64) -> String {
+    let (shares, wide) = (bars.shares(counts), bars.width());
+    let peak = shares.iter().copied().fold(0.0, f64::max);
+    let drawn = shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
+    let column = |(place, share): (usize, &f64)| {
+        let tall = tenth((share / peak * STRIP_BARS).max(0.6));
+        let (x, gap) = (LEFT + place as f64 * wide, (wide * 0.12).min(1.5));
+        format!("M{} {}v-{tall}h{}v{tall}z", tenth(x + gap), tenth(base), tenth(wide - 2.0 * gap))
+    };
+    drawn.map(column).collect()
+}
+
+fn whole(value: i64) -> String {
+    number(value as f64, 0)
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct CurveSample {
+    pub(crate) label: String,
+    /// The position on the axis; with `None` the points are equally spaced.
+    pub(crate) at: Option<f64>,
+    pub(crate) mean: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) band: Option<(f64, f64)>,
+    /// The share of bootstrap resamples in which the point is the best.
+    pub(crate) share: Option<f64>,
+    pub(crate) standing: BestComparison,
+}
+
+/// The comparison of a point with the best point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BestComparison {
+    Best,
+    /// Not distinguishable from the best.
+    Level,
+    /// Worse than the best, or not comparable.
+    Behind,
+}
+
+const CURVE: f64 = 190.0;
+const SHARES: f64 = 44.0;
+
+/// A curve: means with intervals and a simultaneous band, and below the curve how often each value is the best.
+pub(crate) fn curve(samples: &[CurveSample], unit: &str, payoff: &str) -> Drawing {
+    let ((left, top), foot) = (HEIGHTS, HEIGHTS.1 + CURVE);
+    let place = |number: usize| samples[number].at.unwrap_or(number as f64);
+    let across = Scale::around((0..samples.len()).map(place), left + 8.0, RIGHT);
+    let up = Scale::around(samples.iter().flat_map(|own| covered(own.mean, [own.interval, own.band])), foot, top);
+    let xs: Vec<f64> = (0..samples.len()).map(|number| across.at(place(number))).collect();
+    let mut drawing = Drawing::with_heights(foot, up, payoff, unit);
+    let band: Option<Vec<(f64, f64)>> = samples.iter().map(|own| own.band).collect();
+    if let Some(band) = band.filter(|band| band.len() > 1) {
+        let over = xs.iter().zip(&band).map(|(x, (_, high))| (*x, up.at(*high)));
+        let under = xs.iter().zip(&band).rev().map(|(x, (low, _))| (*x, up.at(*low)));
+        drawing.path("band", steps(over.chain(under)) + "z");
+    }
+    drawing.path("line", steps(xs.iter().zip(samples).map(|(x, own)| (*x, up.at(own.mean)))));
+    for (own, &x) in samples.iter().zip(&xs) {
+        if let Some(ends) = own.interval {
+            drawing.upright("thin", x, up.span(ends));
+        }
+        let at = (x, up.at(own.mean));
+        match own.standing {
+            BestComparison::Best => drawing.diamond(at, 7.0),
+            BestComparison::Level => drawing.circle("median", at, 3.8),
+            BestComparison::Behind => drawing.circle("ring", at, 3.4),
+        }
+    }
+    // Every value has a mark, but a label only where it does not touch the previous label.
+    let mut end = f64::NEG_INFINITY;
+    for (own, &x) in samples.iter().zip(&xs) {
+        let half = own.label.chars().count() as f64 * 3.25;
+        if x - half > end + 6.0 {
+            end = x + half;
+            drawing.text("tick", (x, foot + 15.0), &own.label);
+        }
+    }
+    let shares = samples.iter().zip(&xs).filter_map(|(own, x)| Some((own.share?, *x)));
+    let most = shares.clone().map(|(share, _)| share).fold(f64::MIN_POSITIVE, f64::max);
+    if samples.iter().any(|sample| sample.share.is_some()) {
+        let foot = foot + 66.0 + SHARES;
+        drawing.height = foot + 8.0;
+        drawing.text("name", (0.0, foot - SHARES - 20.0), "best in % of resamples");
+        drawing.across("base", (left, RIGHT), foot);
+        for (share, x) in shares.filter(|(share, _)| *share > 0.0) {
+            let tall = tenth((share / most * SHARES).max(0.6));
+            drawing.path("column", format_args!("M{} {foot}v-{tall}h7v{tall}z", tenth(x - 3.5)));
+            if share >= 0.095 {
+                drawing.text("small", (x, foot - tall - 3.0), &number(share * 100.0, 0));
+            }
+        }
+    }
+    drawing
+}
+
+/// The steps of a path through these points.
+fn steps(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let part = |(number, (x, y))| format!("{}{x} {y}", if number == 0 { "M" } else { "L" });
+    points.enumerate().map(part).collect()
+}
+
+/// A point of a scatter plot.
+#[derive(Clone, Debug)]
+pub(crate) struct TimedPoint {
+    pub(crate) label: String,
+    pub(crate) seconds: f64,
+    pub(crate) mean: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) is_best: bool,
+}
+
+/// The shortest time in a scatter plot, because shorter times are less than the error of the measurement.
+const SHORTEST_SECONDS: f64 = 1e-8;
+
+/// A scatter plot of means with `digits` decimals against times, on a logarithmic time axis.
+pub(crate) fn scatter(points: &[TimedPoint], reference: Option<f64>, (payoff, digits): (&str, usize)) -> Drawing {
+    let ((left, top), foot) = (HEIGHTS, 232.0);
+    let log = |seconds: f64| libm::log10(seconds.max(SHORTEST_SECONDS));
+    let across = Scale::around(points.iter().map(|point| log(point.seconds)), left + 8.0, RIGHT - 8.0);
+    let values = points.iter().flat_map(|point| covered(point.mean, [point.interval, None]));
+    let up = Scale::around(values.chain(reference), foot, top).at_least(10_f64.powi(-(digits as i32)));
+    let mut drawing = Drawing::with_heights(foot, up, payoff, "time per decision");
+    let factors: &[f64] = if across.high - across.low > 1.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let round = (-9..6).flat_map(|power| factors.iter().map(move |factor| factor * 10_f64.powi(power)));
+    for seconds in round.filter(|seconds| (across.low..=across.high).contains(&libm::log10(*seconds))) {
+        let x = across.at(libm::log10(seconds));
+        drawing.upright("grid", x, (top, foot));
+        drawing.text("tick", (x, foot + 15.0), &round_time(seconds));
+    }
+    if let Some(value) = reference {
+        drawing.across("reference", (left, RIGHT), up.at(value));
+    }
+    for point in points {
+        let (x, y) = (across.at(log(point.seconds)), up.at(point.mean));
+        if let Some(ends) = point.interval {
+            drawing.upright("thin", x, up.span(ends));
+        }
+        drawing.mark((x, y), point.is_best);
+        drawing.text("small", (x + 9.0, y - 4.0), &point.label);
+    }
+    drawing
+}
+
+/// A round time without decimals: `100 ns`, `2 µs`, `50 ms`.
+fn round_time(seconds: f64) -> String {
+    let (value, unit) = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")]
+        .into_iter()
+        .map(|(size, unit)| (seconds / size, unit))
+        .find(|(value, _)| *value > 0.999)
+        .unwrap_or((seconds / 1e-9, "ns"));
+    format!("{value:.0} {unit}")
+}
+
+#[cfg(test)]
+mod tests;
