@@ -13,7 +13,7 @@ pub(crate) mod table;
 pub use action::{Action, Choices, ParseActionError};
 pub use chance::{Chance, Dice, Race, RaceOrder, RoundChance};
 pub use event::{EndReason, Event, Sighting, Sink, SnapOutcome};
-pub use motion::Motion;
+pub use motion::{Motion, OnTable};
 pub use observation::{Observation, OwnedObservation, PointSummary, View};
 pub use snap::{SnapRights, WindowSign};
 pub use state::{DealError, IllegalAction, Setup, State, StateView};

@@ -1,88 +1,66 @@
 //! The sightings of one seat in a round, from which the deck order and past decisions are reconstructed.
 
-use cambio_core::engine::{Chance, Motion, Race, RaceOrder};
+use cambio_core::engine::{Chance, Motion, OnTable, Race, RaceOrder};
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Action, Card, Event, Phase, Rules, Seat, SeatSet, Sighting, Spot, State};
 
 use crate::walk::SEATS;
 
 /// A seat's sightings, and the position in the deck of each card on the table.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct RoundTrace {
     pub(super) sightings: Vec<Sighting>,
     /// The faces of the cards that have left the stock, in deck order; `None` if unknown.
     faces: Vec<Option<Card>>,
-    /// The index in `faces` of the card in each spot. A card taken from the pile has no index.
-    places: Vec<(Spot, usize)>,
-    held: Option<usize>,
+    /// The index in `faces` of each card on the table. A card taken from the pile has no index.
+    indices: OnTable<Option<u16>>,
     /// Whether the deck order can no longer be reconstructed.
     pub(super) lost: bool,
+}
+
+impl Default for RoundTrace {
+    fn default() -> RoundTrace {
+        RoundTrace { sightings: Vec::new(), faces: Vec::new(), indices: OnTable::new(None), lost: false }
+    }
 }
 
 impl RoundTrace {
     fn deal(&mut self, rules: &Rules, starter: Seat, extra: SeatSet) {
         *self = RoundTrace { lost: !extra.is_empty(), ..RoundTrace::default() };
         for slot in 1..=rules.spec().hand.count() {
-            for seat in starter.round(SEATS) {
-                self.places.extend(Spot::new(seat, slot).map(|spot| (spot, self.faces.len())));
-                self.faces.push(None);
+            for spot in starter.round(SEATS).filter_map(|seat| Spot::new(seat, slot)) {
+                let index = self.leave_stock(None);
+                self.indices.set(spot, index);
             }
         }
     }
 
-    fn lift(&mut self, spot: Spot) -> Option<usize> {
-        let at = self.places.iter().position(|(other, _)| *other == spot)?;
-        Some(self.places.swap_remove(at).1)
-    }
-
-    fn learn(&mut self, spot: Spot, card: Card) {
-        if let Some(&(_, number)) = self.places.iter().find(|(other, _)| *other == spot) {
-            self.faces[number] = Some(card);
-        }
+    /// Adds the next card of the deck, and returns its index.
+    fn leave_stock(&mut self, face: Option<Card>) -> Option<u16> {
+        self.faces.push(face);
+        Some(self.faces.len() as u16 - 1)
     }
 
     pub(super) fn notice(&mut self, sighting: Sighting, rules: &Rules) {
-        match sighting.motion() {
+        let motion = sighting.motion();
+        if let Some((place, card)) = motion.seen_face()
+            && let Some(index) = self.indices.at(place)
+        {
+            self.faces[usize::from(index)] = Some(card);
+        }
+        let new = match motion {
+            Motion::Flipped { card } => self.leave_stock(Some(card)),
+            Motion::Drawn { face, .. } => self.leave_stock(face),
+            Motion::Added { .. } => self.leave_stock(None),
+            _ => None,
+        };
+        self.indices.follow(&motion, new);
+        match motion {
             Motion::Dealt { starter, extra } => self.deal(rules, starter, extra),
-            Motion::Seen { spot, face: Some(card), .. } | Motion::Shown { spot, card } => self.learn(spot, card),
-            Motion::Flipped { card } => self.faces.push(Some(card)),
-            Motion::Drawn { face, .. } => {
-                self.held = Some(self.faces.len());
-                self.faces.push(face);
-            }
-            Motion::Taken { .. } => self.held = None,
-            Motion::Dropped { card } => {
-                if let Some(number) = self.held.take() {
-                    self.faces[number] = Some(card);
-                }
-            }
-            Motion::Kept { spot, replaced } => {
-                self.discard(spot, replaced);
-                self.places.extend(self.held.take().map(|number| (spot, number)));
-            }
-            Motion::Discarded { spot, card } => self.discard(spot, card),
-            Motion::Exchanged { one, other } => {
-                let (first, second) = (self.lift(one), self.lift(other));
-                self.places.extend(first.map(|number| (other, number)));
-                self.places.extend(second.map(|number| (one, number)));
-            }
-            Motion::Moved { from, to } => {
-                let number = self.lift(from);
-                self.places.extend(number.map(|number| (to, number)));
-            }
-            Motion::Added { spot } => {
-                self.places.push((spot, self.faces.len()));
-                self.faces.push(None);
-            }
             Motion::Reshuffled { .. } => self.lost = true,
-            Motion::Seen { face: None, .. } | Motion::Nothing => {}
+            _ => {}
         }
         self.sightings.push(sighting);
-    }
-
-    fn discard(&mut self, spot: Spot, card: Card) {
-        self.learn(spot, card);
-        self.lift(spot);
     }
 
     /// A random deck, uniform among the decks that agree with the sightings.
