@@ -97,7 +97,7 @@ impl Deal {
     }
 
     /// Whether the order of any race was [set from outside](Deal::lay_race).
-    pub fn has_laid_races(&self) -> bool {
+    pub(crate) fn has_laid_races(&self) -> bool {
         self.chances.iter().any(RoundChance::has_laid_races)
     }
 

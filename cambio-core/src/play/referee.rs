@@ -218,21 +218,6 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         Ok(self.playing.turn())
     }
 
-    /// Continues until another turn or round begins, the caller has to decide, or the match is over.
-    ///
-    /// # Errors
-    /// As [`Referee::step`].
-    pub fn finish_turn(&mut self) -> Result<StepResult, MatchError> {
-        let now = |playing: &Playing| (playing.rounds(), playing.state().table().turns());
-        let begun = now(&self.playing);
-        loop {
-            match self.step()? {
-                StepResult::Decided(..) if now(&self.playing) == begun => {}
-                step => return Ok(step),
-            }
-        }
-    }
-
     /// Takes the agent in the seat to act out of the match, so that it can decide on another thread; `None` if no agent
     /// sits there or the match is over. [`Referee::put_back`] puts the agent back.
     pub fn take_out(&mut self) -> Option<DetachedAgent<A>> {
