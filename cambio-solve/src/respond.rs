@@ -38,20 +38,20 @@ pub struct ResponderEffort {
     pub candidates: u32,
     /// The number of times that the target repeats each of its past decisions, to estimate their likelihood. 1 is
     /// enough for a deterministic target.
-    pub asks: u32,
+    pub repeats: u32,
     /// The assumed share of decisions that the target makes at random. Because of this share, a deal remains possible
     /// even if the repeated target decides differently once. A randomised target needs a larger share.
-    pub doubt: f64,
+    pub noise: f64,
     /// The number of standard errors by which a decision must beat the blueprint's decision to replace it. In large
     /// games, the noise of the search hides small differences that a good blueprint takes into account. If the
     /// blueprint is poor or the search is exact, 0 is better.
-    pub clear: f64,
+    pub min_errors: f64,
 }
 
 impl Default for ResponderEffort {
-    /// 1,000 playouts, 200 deals, each past decision repeated once, a doubt of 0.02, two standard errors.
+    /// 1,000 playouts, 200 deals, each past decision repeated once, noise of 0.02, two standard errors.
     fn default() -> ResponderEffort {
-        ResponderEffort { iterations: 1_000, candidates: 200, asks: 1, doubt: 0.02, clear: 2.0 }
+        ResponderEffort { iterations: 1_000, candidates: 200, repeats: 1, noise: 0.02, min_errors: 2.0 }
     }
 }
 
@@ -188,10 +188,10 @@ const EXPLORATION: f64 = 0.7;
 
 /// The number of visits to a node before it is expanded; until then the blueprint plays from the node to the end.
 /// Exploratory decisions below the node are bad play, and would bias its value downwards.
-const EXPANSION: u32 = 12;
+const VISITS_BEFORE_EXPANSION: u32 = 12;
 
 /// The minimum number of visits to a branch for a standard error of its mean.
-const FEWEST: u32 = 2;
+const MIN_VISITS: u32 = 2;
 
 impl ResponderTree {
     fn new() -> ResponderTree {
@@ -206,7 +206,7 @@ impl ResponderTree {
         }
         let (visits, branches) = &mut self.nodes[node];
         *visits += 1;
-        if branches.is_empty() && (node == 0 || *visits > EXPANSION) {
+        if branches.is_empty() && (node == 0 || *visits > VISITS_BEFORE_EXPANSION) {
             branches.resize(choices, Branch::NEW);
         }
         node
@@ -323,13 +323,13 @@ impl Responder {
                 taken.unwrap_or(Action::Pass)
             } else if let Some(taken) = taken {
                 if weigh {
-                    let asks = self.effort.asks.max(1);
+                    let repeats = self.effort.repeats.max(1);
                     let mut agree = 0;
-                    for _ in 0..asks {
+                    for _ in 0..repeats {
                         agree += u32::from(line.ask_target()? == taken);
                     }
-                    let share = f64::from(agree) / f64::from(asks);
-                    likelihood *= self.effort.doubt / choices.len() as f64 + (1.0 - self.effort.doubt) * share;
+                    let share = f64::from(agree) / f64::from(repeats);
+                    likelihood *= self.effort.noise / choices.len() as f64 + (1.0 - self.effort.noise) * share;
                 }
                 taken
             } else {
@@ -415,19 +415,24 @@ impl Responder {
         let Some(most) = branches.iter().map(|branch| branch.visits).max() else { return Ok(None) };
         let found = branches.iter().position(|branch| branch.visits == most).expect("one has the most visits");
         // If the difference is unclear, the blueprint decides, because it may consider more than this round.
-        let safe = self.wish(seated, view, stream)?;
+        let safe = self.blueprint_action(seated, view, stream)?;
         let Some(planned) = view.choices().iter().position(|choice| choice == safe) else { return Ok(Some(safe)) };
         // A branch with fewer visits has no standard error. Only a very short search leaves such a branch.
-        if self.effort.clear > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < FEWEST) {
+        if self.effort.min_errors > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < MIN_VISITS) {
             return Ok(Some(safe));
         }
         let lead = branches[found].mean() - branches[planned].mean();
-        let is_clear = lead > self.effort.clear * (branches[found].error() + branches[planned].error()).sqrt();
+        let is_clear = lead > self.effort.min_errors * (branches[found].error() + branches[planned].error()).sqrt();
         Ok(if is_clear { view.choices().nth(found) } else { Some(safe) })
     }
 
     /// The decision of the blueprint.
-    fn wish(&self, seated: &ResponderState, view: &Observation<'_>, stream: &mut Stream) -> Result<Action, AgentError> {
+    fn blueprint_action(
+        &self,
+        seated: &ResponderState,
+        view: &Observation<'_>,
+        stream: &mut Stream,
+    ) -> Result<Action, AgentError> {
         ask(&mut self.blueprint(seated, &seated.trace.sightings, stream)?, view, seated.seat)
     }
 }
@@ -472,7 +477,7 @@ impl Agent for Responder {
         let found = if seated.trace.lost { Ok(None) } else { self.search(&seated, view, &mut stream) };
         let action = found.and_then(|found| match found {
             Some(action) => Ok(action),
-            None => self.wish(&seated, view, &mut stream),
+            None => self.blueprint_action(&seated, view, &mut stream),
         });
         seated.stream = stream.fork();
         self.seated = Some(seated);

@@ -284,7 +284,7 @@ impl State {
         let (hand, seats, starter) = (spec.hand.count(), self.table.seats(), self.table.starter);
         let carry = self.table.carry;
         let mut turn = Turn { state: self, chance, sink };
-        turn.happens(Event::Dealt { starter, extra: carry.extra_card });
+        turn.emit(Event::Dealt { starter, extra: carry.extra_card });
         match spec.peek {
             Peek::Slots(mask) => {
                 for seat in starter.round(seats) {

@@ -130,9 +130,9 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         &self.playing
     }
 
-    /// Sets the order of a race, as [`Playing::lay_race`] does.
-    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
-        self.playing.lay_race(round, race, order);
+    /// Sets the order of a race, as [`Playing::set_race_order`] does.
+    pub fn set_race_order(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.playing.set_race_order(round, race, order);
     }
 
     /// The players.

@@ -1,6 +1,6 @@
 //! The sightings of one seat in a round, from which the deck order and past decisions are reconstructed.
 
-use cambio_core::engine::{Chance, Motion, OnTable, Race, RaceOrder};
+use cambio_core::engine::{Chance, Motion, OnTable, RaceOrder, SnapRace};
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Action, Card, Event, Phase, Rules, Seat, SeatSet, Sighting, Spot, State};
 
@@ -107,7 +107,7 @@ impl RoundTrace {
     }
 
     /// The observed order of the next race.
-    fn race(&self, at: usize, race: &Race<'_>) -> Option<RaceOrder> {
+    fn race(&self, at: usize, race: &SnapRace<'_>) -> Option<RaceOrder> {
         let first = self.sightings[at.min(self.sightings.len())..].iter().find_map(|sighting| match *sighting {
             Event::Snapped { seat, .. } | Event::Aborted { seat } => Some(seat),
             _ => None,
@@ -133,7 +133,7 @@ impl Chance for ReplayedChance<'_> {
         self.stream.shuffle(stock);
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         self.trace.race(self.at, race).unwrap_or_else(|| race.draw(self.stream))
     }
 }

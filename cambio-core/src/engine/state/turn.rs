@@ -31,7 +31,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     /// Applies an event to the cards, and passes it to the sink.
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
-    pub(crate) fn happens(&mut self, event: Event<Card>) {
+    pub(crate) fn emit(&mut self, event: Event<Card>) {
         self.state.follow(event.motion());
         self.sink.event(&event);
     }
@@ -67,7 +67,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             (_, Action::Look(spot)) => self.look(seat, spot),
             (_, Action::Swap(one, other)) => self.swap(seat, one, other),
             (Phase::Gift, Action::Skip) => {
-                self.happens(Event::Skipped { seat });
+                self.emit(Event::Skipped { seat });
                 self.after_success(seat);
             }
             (_, Action::Skip) => self.decline(seat),
@@ -155,16 +155,16 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             match self.state.table.penalty_spot(seat) {
                 Some(spot) if self.state.table.can_draw() => {
                     self.restock();
-                    self.happens(Event::Penalised { seat, spot });
+                    self.emit(Event::Penalised { seat, spot });
                 }
-                _ => self.happens(Event::PenaltyWaived { seat }),
+                _ => self.emit(Event::PenaltyWaived { seat }),
             }
         }
     }
 
     pub(crate) fn peek(&mut self, seat: Seat, spot: Spot) {
         let face = self.face(spot);
-        self.happens(Event::Peeked { seat, spot, face });
+        self.emit(Event::Peeked { seat, spot, face });
     }
 
     /// Asks `seat`, or the next seat with a peek left, which card it peeks at.
@@ -191,7 +191,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(crate) fn after_peeks(&mut self) {
         if self.spec().flip != Flip::None {
             let card = self.turn_top();
-            self.happens(Event::Flipped { card });
+            self.emit(Event::Flipped { card });
         }
         if self.state.table.rules.flip_opens_window() {
             self.open_window(Opening::Flip);
@@ -224,14 +224,14 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.turns += 1;
         if table.must_call(seat) {
             table.frozen = false;
-            self.happens(Event::TurnBegan { seat });
+            self.emit(Event::TurnBegan { seat });
             return self.call(seat);
         }
         if !self.can_start(seat) {
             self.state.table.turns -= 1;
             return self.end(EndReason::StockOut);
         }
-        self.happens(Event::TurnBegan { seat });
+        self.emit(Event::TurnBegan { seat });
         self.ask(seat, Phase::Start);
     }
 
@@ -255,7 +255,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     fn draw(&mut self, seat: Seat) {
         self.state.table.frozen = false;
         let card = self.turn_top();
-        self.happens(Event::Drew { seat, face: card });
+        self.emit(Event::Drew { seat, face: card });
         self.ask(seat, Phase::Held(CardSource::Stock));
     }
 
@@ -263,7 +263,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let table = &mut self.state.table;
         table.frozen = false;
         let card = table.top.expect("a card is taken from a pile with a top");
-        self.happens(Event::Took { seat, card });
+        self.emit(Event::Took { seat, card });
         self.ask(seat, Phase::Held(CardSource::Pile(card)));
     }
 
@@ -278,7 +278,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     fn add_caller(&mut self, seat: Seat) {
         self.state.table.callers.insert(seat);
         self.state.table.first_caller.get_or_insert(seat);
-        self.happens(Event::Called { seat });
+        self.emit(Event::Called { seat });
     }
 
     /// Ends the round because this seat has no cards, which may count as its call.
@@ -292,7 +292,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     fn cheat(&mut self, seat: Seat, spot: Spot) {
         self.state.table.cheated = true;
         let face = self.face(spot);
-        self.happens(Event::Looked { seat, spot, face });
+        self.emit(Event::Looked { seat, spot, face });
         self.penalise(seat);
         // The last card of the stock may have been a penalty card, so that the seat has no legal decision.
         if !self.can_start(seat) {
@@ -310,14 +310,14 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             (_, Redrop::UnspentPower) => (!was_spent, was_spent),
             (_, Redrop::NoPower | Redrop::Forbidden) => (false, was_spent),
         };
-        self.happens(Event::Dropped { seat, card });
+        self.emit(Event::Dropped { seat, card });
         self.state.table.top_spent = spent;
         self.land(if has_power { power } else { Power::NONE });
     }
 
     fn keep(&mut self, seat: Seat, spot: Spot) {
         let replaced = self.face(spot);
-        self.happens(Event::Kept { seat, spot, replaced });
+        self.emit(Event::Kept { seat, spot, replaced });
         let has_power = self.spec().replaced_power;
         self.land(if has_power { self.state.table.rules.power(replaced) } else { Power::NONE });
     }
@@ -348,7 +348,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.asked = None;
         table.phase = Phase::Over;
         table.ended = Some(reason);
-        self.happens(Event::Ended { reason });
+        self.emit(Event::Ended { reason });
         if !self.chance.settles() {
             return;
         }
@@ -398,7 +398,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     fn look(&mut self, seat: Seat, spot: Spot) {
         let face = self.face(spot);
-        self.happens(Event::Looked { seat, spot, face });
+        self.emit(Event::Looked { seat, spot, face });
         self.state.table.pointed.insert(spot);
         self.state.table.carried_out = true;
         self.next_step();
@@ -408,7 +408,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         // `pointed` follows the cards that were looked at.
         self.state.table.pointed.swap(one, other);
         let (one, other) = (one.min(other), one.max(other));
-        self.happens(Event::Swapped { seat, one, other });
+        self.emit(Event::Swapped { seat, one, other });
         self.state.table.carried_out = true;
         self.next_step();
     }
@@ -419,7 +419,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let looks = |step: crate::rules::PowerStep| (step.looks_at_own() || step.looks_at_others()) && !step.swaps();
         let looks = table.power.step(table.step.into()).is_some_and(looks);
         table.declined_look |= looks;
-        self.happens(Event::Skipped { seat });
+        self.emit(Event::Skipped { seat });
         self.next_step();
     }
 
@@ -431,7 +431,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
         for spot in self.state.table.named.iter_from(self.state.table.turn) {
             let card = self.face(spot);
-            self.happens(Event::Shown { spot, card });
+            self.emit(Event::Shown { spot, card });
         }
         self.state.table.carried_out = true;
         self.next_step();

@@ -1,6 +1,6 @@
 //! Snap windows: which seats are asked, how declarations are resolved, gifts and chains.
 
-use crate::engine::chance::{Chance, Race, RaceOrder};
+use crate::engine::chance::{Chance, RaceOrder, SnapRace};
 use crate::engine::event::{Event, Sink, SnapOutcome};
 use crate::engine::observation::{View as _, matches};
 use crate::engine::state::turn::Turn;
@@ -78,7 +78,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             let table = &self.state.table;
             for seat in table.turn.round(table.seats()).filter(|&seat| touchers.contains(seat)) {
                 if let Some(Declared::Touch(spot)) = self.state.hidden.declared[seat.index()] {
-                    self.happens(Event::Touched { seat, spot });
+                    self.emit(Event::Touched { seat, spot });
                 }
             }
         }
@@ -95,7 +95,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let order = if let Some(seat) = only {
             RaceOrder::only(seat)
         } else {
-            let race = Race { rules: &table.rules, seats: table.seats(), turn: table.turn, snappers };
+            let race = SnapRace { rules: &table.rules, seats: table.seats(), turn: table.turn, snappers };
             self.chance.race(&race)
         };
         let mut winner = None;
@@ -112,10 +112,10 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
                 (true, Some(_)) => SnapOutcome::Late,
             };
             if verdict == SnapOutcome::Late && self.spec().late == Late::Abort {
-                self.happens(Event::Aborted { seat });
+                self.emit(Event::Aborted { seat });
                 continue;
             }
-            self.happens(Event::Snapped { seat, spot, card, verdict });
+            self.emit(Event::Snapped { seat, spot, card, verdict });
             if verdict == SnapOutcome::Right {
                 winner = Some((seat, spot));
                 self.win(seat, spot);
@@ -154,7 +154,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     pub(super) fn give(&mut self, seat: Seat, from: Spot) {
         let to = self.state.table.gap.expect("a gift goes into a gap");
-        self.happens(Event::Gave { seat, from, to });
+        self.emit(Event::Gave { seat, from, to });
         self.after_success(seat);
     }
 
@@ -170,7 +170,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         if spec.empty_hand == EmptyHand::Safe {
             while let Some(seat) = self.state.table.emptied() {
                 self.state.table.safe.insert(seat);
-                self.happens(Event::BecameSafe { seat });
+                self.emit(Event::BecameSafe { seat });
             }
         }
         if !spec.chain || self.state.table.safe.contains(winner) {
@@ -187,7 +187,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let card = self.face(spot);
         let verdict =
             if matches(&self.state.table, seat, spot, card) { SnapOutcome::Right } else { SnapOutcome::Wrong };
-        self.happens(Event::Snapped { seat, spot, card, verdict });
+        self.emit(Event::Snapped { seat, spot, card, verdict });
         if verdict == SnapOutcome::Right {
             self.win(seat, spot);
             self.ask_for_gift(seat, spot);
