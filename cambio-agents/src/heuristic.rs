@@ -157,7 +157,8 @@ impl Agent for Heuristic {
         match notice {
             Notice::Event(sighting) => memory.notice(sighting),
             Notice::RoundBegins(standing) => {
-                self.current.call_at = self.params.call_at + self.params.chase * behind(standing, memory.seat());
+                self.current.call_at =
+                    self.params.call_at + self.params.chase * tenth_of_deficit(standing, memory.seat());
             }
             _ => {}
         }
@@ -186,7 +187,7 @@ impl Agent for Heuristic {
 }
 
 /// A tenth of the points by which this seat trails the best other seat; 0 if totals of points do not decide the match.
-fn behind(standing: &Standing<'_>, seat: Seat) -> f64 {
+fn tenth_of_deficit(standing: &Standing<'_>, seat: Seat) -> f64 {
     let spec = standing.setup.rules.spec();
     if spec.score != ScoreKnob::Points || spec.best != Best::Fewest || !matches!(spec.match_end, MatchEnd::Total(_)) {
         return 0.0;

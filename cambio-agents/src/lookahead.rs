@@ -18,7 +18,7 @@ use crate::learned::{Network, win_share};
 use crate::params;
 use crate::playout::limit_turns;
 use crate::policy::{HistorySink, NetworkPolicy, Policy as _};
-use crate::search::{Arm, InferredWorlds, Race, RaceSettings, Trust, explained};
+use crate::search::{ActionRace, ActionRaceSettings, Arm, InferredWorlds, Trust, explained};
 use crate::value::{Utility, Valuer};
 
 params! {
@@ -161,7 +161,7 @@ impl LookaheadState {
         // The network's own choice comes first.
         let rivals = (0..logits.len()).filter(|&index| index != best && logits[index] >= logits[best] - params.margin);
         let rivals = rivals.map(|index| (evaluation.choice_of(inputs, view, index), win_share(logits[index])));
-        let mut race = Race::default();
+        let mut race = ActionRace::default();
         race.begin(std::iter::once((choice, win_share(logits[best]))).chain(rivals));
         if !race.is_decided() {
             self.race(view, params, policy, &mut race);
@@ -171,7 +171,13 @@ impl LookaheadState {
     }
 
     /// Plays the candidates out, all in the same worlds, until one is left.
-    fn race(&mut self, view: &Observation<'_>, params: &LookaheadParams, policy: &mut NetworkPolicy, race: &mut Race) {
+    fn race(
+        &mut self,
+        view: &Observation<'_>,
+        params: &LookaheadParams,
+        policy: &mut NetworkPolicy,
+        race: &mut ActionRace,
+    ) {
         let base = self.stream.next_u64();
         // Most races end early, so the worlds are drawn in blocks.
         let worlds = params.worlds.min(BLOCK) as usize;
@@ -183,7 +189,7 @@ impl LookaheadState {
             Utility::Match => Trust::Relative(trust),
             _ => Trust::Fixed(trust),
         };
-        let settings = RaceSettings { errors: params.errors, tie: params.tie, trust: Some(trust) };
+        let settings = ActionRaceSettings { errors: params.errors, tie: params.tie, trust: Some(trust) };
         for number in 0..params.worlds {
             let world = self.worlds.world(view, policy, number).clone();
             let bits = SplitMix::new(base ^ PLAYOUTS, number);

@@ -203,7 +203,7 @@ impl Memory {
         self.lapses += 1;
     }
 
-    fn happens(&mut self, probability: f64) -> bool {
+    fn bernoulli(&mut self, probability: f64) -> bool {
         let scaled = (probability.clamp(0.0, 1.0) * f64::from(SCALE)).round() as u32;
         self.stream.chance(scaled, SCALE)
     }
@@ -211,7 +211,7 @@ impl Memory {
     fn forget(&mut self) {
         for spot in self.known.iter_from(self.seat) {
             if let Some(decay) = self.params.decay
-                && self.happens(decay)
+                && self.bernoulli(decay)
             {
                 self.lose(spot);
                 continue;
@@ -222,7 +222,7 @@ impl Memory {
                 let seen = &trace.seen[..usize::from(trace.sightings)];
                 let activation: f64 = seen.iter().map(|&turn| 1.0 / age(turn).sqrt()).sum();
                 let squared = activation * activation;
-                if !self.happens(squared / (squared + threshold * threshold)) {
+                if !self.bernoulli(squared / (squared + threshold * threshold)) {
                     self.lose(spot);
                 }
             }
@@ -235,7 +235,7 @@ impl Memory {
         let own = self.known.intersection(SpotSet::of_seat(seat));
         for spot in own.iter_from(seat) {
             let Some(next) = Spot::new(seat, spot.number() + 1).filter(|next| own.contains(*next)) else { continue };
-            if self.happens(confusion) {
+            if self.bernoulli(confusion) {
                 let (one, other) = (self.traces[spot.index()], self.traces[next.index()]);
                 self.set(spot, other);
                 self.set(next, one);

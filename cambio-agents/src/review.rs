@@ -6,7 +6,7 @@
 //! some worlds and its gain is measured in others, because the best of many noisy means is biased upwards.
 //!
 //! Worlds are resampled by their likelihood, so several playouts may use copies of one world. Standard errors are
-//! clustered by world, and a cost is certain only if the effective number of worlds is at least [`LEAST_WORLDS`].
+//! clustered by world, and a cost is certain only if the effective number of worlds is at least [`MIN_EFFECTIVE_WORLDS`].
 
 use std::cmp::Reverse;
 use std::iter::{Sum, once};
@@ -28,20 +28,20 @@ use crate::search::strided;
 use crate::value::{Utility, Valuer};
 
 /// The maximum number of decisions that are compared with the decision taken.
-const MOST: usize = 12;
+const MAX_COMPARED: usize = 12;
 /// The minimum effective number of worlds for a cost that may be called a blunder.
-const LEAST_WORLDS: f64 = 100.0;
+const MIN_EFFECTIVE_WORLDS: f64 = 100.0;
 /// The assumed probability that a seat deviates from the policy at a decision. People and other agents deviate more than a
 /// network in self-play.
 const DEVIATION: f64 = 0.1;
 /// The maximum number of proposed worlds, as a multiple of the number of playouts.
-const MOST_PROPOSALS: usize = 64;
+const MAX_PROPOSALS_PER_PLAYOUT: usize = 64;
 /// A cost near the size of a blunder is measured with up to this multiple of the number of playouts.
-const MOST_MEASURED: u32 = 40;
+const MAX_PLAYOUT_FACTOR: u32 = 40;
 /// The chances before and after the deal are measured with this multiple of the number of playouts.
-const DEAL: u32 = 10;
+const DEAL_PLAYOUT_FACTOR: u32 = 10;
 /// A decision that is not the decision of the policy is measured with this multiple of the number of playouts.
-const UNUSUAL: u32 = 3;
+const UNUSUAL_PLAYOUT_FACTOR: u32 = 3;
 /// The seed of all reviews.
 const SEED: u64 = 0x0a99_4a15;
 /// Makes the random bits of the measurement different from the random bits of the search.
@@ -273,7 +273,7 @@ impl Reviewer {
 
     /// Whether chances are win shares of a single round. Otherwise the match has several rounds, and the chances are
     /// chances to win the match, by [`MatchValues`](crate::MatchValues).
-    pub fn is_of_a_round(&self) -> bool {
+    pub fn is_single_round(&self) -> bool {
         self.is_one_round
     }
 
@@ -298,7 +298,7 @@ impl Reviewer {
         let seats = standing.setup.seats;
         let mut sums = [MeanAccumulator::default(); MAX_SEATS];
         let base = mix(self.seed ^ mix(!self.at.0));
-        for number in 0..DEAL * self.playouts {
+        for number in 0..DEAL_PLAYOUT_FACTOR * self.playouts {
             let (mut past, mut dice) = (self.fresh.clone(), Dice(SplitMix::new(base, number)));
             let dealt = State::deal_latent(&standing.setup, &mut dice, &mut HistorySink(&mut past));
             let mut world = dealt.expect("the rules allow the number of seats");
@@ -347,8 +347,8 @@ impl Reviewer {
 
         let mut sums = [[MeanAccumulator::default(); MAX_SEATS]; 2];
         let multiple = match () {
-            () if is_first => DEAL,
-            () if choice != taken => UNUSUAL,
+            () if is_first => DEAL_PLAYOUT_FACTOR,
+            () if choice != taken => UNUSUAL_PLAYOUT_FACTOR,
             () => 1,
         };
         for number in 0..multiple * *playouts {
@@ -365,7 +365,7 @@ impl Reviewer {
 
         let rivals = table.rivals(&view, taken);
         let known_to_seat = (!rivals.is_empty()).then(|| {
-            let enough = (LEAST_WORLDS, MOST_PROPOSALS * *playouts as usize);
+            let enough = (MIN_EFFECTIVE_WORLDS, MAX_PROPOSALS_PER_PLAYOUT * *playouts as usize);
             let mut draw = |policy: &mut Blueprint, purpose: u64, worlds: u32| {
                 let worlds = worlds as usize;
                 let settings = SamplingSettings {
@@ -452,7 +452,7 @@ impl ReviewPlayouts<'_> {
             let value = self.values(world_of(sample, number), choice, SplitMix::new(base, number))[self.seat.index()];
             sums.add(sample.draws[draw_of(sample, number)], value);
         }
-        (sample.effective >= LEAST_WORLDS).then(|| sums.estimate())
+        (sample.effective >= MIN_EFFECTIVE_WORLDS).then(|| sums.estimate())
     }
 
     /// The cost of the decision. The best rival is selected in the sample `search` of worlds and measured in another one.
@@ -486,7 +486,7 @@ impl ReviewPlayouts<'_> {
         let (best, lead) = (live[0].0, live[0].1.estimate());
         // Noise alone can make one of many rivals look better, usually by less than one standard error.
         if lead.mean <= lead.error {
-            let is_certain = search.effective >= LEAST_WORLDS;
+            let is_certain = search.effective >= MIN_EFFECTIVE_WORLDS;
             let nothing = MeanEstimate::default();
             return Regret { best: taken, cost: nothing, by_seat: [nothing; MAX_SEATS], is_certain };
         }
@@ -499,10 +499,10 @@ impl ReviewPlayouts<'_> {
         let is_clear = (cost.mean - cost.half() - self.blunder).abs() > 3.0 * cost.error;
         if may_be_large && !is_clear {
             // Only the new playouts count: the earlier ones decided that there are more.
-            measure = draw(self.policy, 5, MOST_MEASURED / 4 * self.number);
-            by_seat = self.measure([best, taken], &measure, base ^ !PLAYOUTS, MOST_MEASURED * self.number);
+            measure = draw(self.policy, 5, MAX_PLAYOUT_FACTOR / 4 * self.number);
+            by_seat = self.measure([best, taken], &measure, base ^ !PLAYOUTS, MAX_PLAYOUT_FACTOR * self.number);
         }
-        let is_certain = measure.effective >= LEAST_WORLDS;
+        let is_certain = measure.effective >= MIN_EFFECTIVE_WORLDS;
         Regret { best, cost: by_seat[self.seat.index()], by_seat, is_certain }
     }
 
@@ -543,11 +543,11 @@ fn world_of(sample: &WorldSample, number: u32) -> &State {
     &sample.worlds[sample.draws[draw_of(sample, number)]]
 }
 
-/// The first of these decisions that differ from the decision taken, at most [`MOST`].
+/// The first of these decisions that differ from the decision taken, at most [`MAX_COMPARED`].
 fn few(taken: Action, actions: impl Iterator<Item = Action>) -> Vec<Action> {
     let mut few: Vec<Action> = Vec::new();
     for action in actions {
-        if few.len() == MOST {
+        if few.len() == MAX_COMPARED {
             break;
         }
         if action.canonical() != taken.canonical() && !few.contains(&action) {

@@ -16,7 +16,8 @@ use crate::params;
 use crate::playout::is_plausible;
 use crate::policy::{Blueprint, HistorySink, Policy};
 use crate::search::{
-    Arm, BeliefKind, Budget, Race, RaceSettings, SearchParams, SearchSettings, SearchState, TimeParams, explained,
+    ActionRace, ActionRaceSettings, Arm, BeliefKind, Budget, SearchParams, SearchSettings, SearchState, TimeParams,
+    explained,
 };
 use crate::value::Utility;
 
@@ -57,8 +58,8 @@ pub struct Rollout<P: Policy = Blueprint> {
     settings: SearchSettings<P>,
     /// The state during a match; `None` before the first match.
     seated: Option<SearchState<P>>,
-    racing: RaceSettings,
-    race: Race,
+    racing: ActionRaceSettings,
+    race: ActionRace,
     arms: Vec<Arm>,
 }
 
@@ -84,8 +85,8 @@ impl<P: Policy> Rollout<P> {
     pub fn over(policy: P, params: &RolloutParams) -> Rollout<P> {
         let RolloutParams { n, time, utility, epsilon, errors, tie, search } = *params;
         let settings = SearchSettings::new(policy, Budget::new(n, time), utility, epsilon, &search);
-        let racing = RaceSettings { errors, tie, trust: None };
-        Rollout { settings, seated: None, racing, race: Race::default(), arms: Vec::new() }
+        let racing = ActionRaceSettings { errors, tie, trust: None };
+        Rollout { settings, seated: None, racing, race: ActionRace::default(), arms: Vec::new() }
     }
 
     /// The decisions that the last search tried, the blueprint's decision first.

@@ -22,7 +22,7 @@ pub use arm::{Arm, FinalChoice};
 pub(crate) use arm::{best, choose, explained};
 pub(crate) use budget::Budget;
 pub use budget::TimeParams;
-pub(crate) use race::{Race, RaceSettings, Trust};
+pub(crate) use race::{ActionRace, ActionRaceSettings, Trust};
 
 params! {
     /// The common parameters of all searches.

@@ -71,7 +71,7 @@ fn random_decisions_cost_more_than_those_of_the_network() {
     let (mut cost, mut open, mut blunders) = ([0.0; 2], [0.0; 2], [0; 2]);
     for deal in 0..6 {
         let watcher = watch(round(), &["learned", "random"], deal, 32);
-        assert_eq!((watcher.reviewer.player(), watcher.reviewer.is_of_a_round()), ("learned", true));
+        assert_eq!((watcher.reviewer.player(), watcher.reviewer.is_single_round()), ("learned", true));
         for (seat, _, review) in &watcher.told {
             let mean = |regret: Option<cambio_agents::Regret>| regret.map_or(0.0, |regret| regret.cost.mean);
             cost[seat.index()] += mean(review.known);

@@ -413,7 +413,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
                 let is_work = matches!(
                     &*flag,
                     "--iterations"
-                        | "--asks"
+                        | "--repeats"
                         | "--streams"
                         | "--candidates"
                         | "--matches"

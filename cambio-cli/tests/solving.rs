@@ -211,7 +211,7 @@ fn lower_bounds_have_an_interval_and_a_responder() {
     assert!(number(&one["gain"]) > 0.2 && number(&one["half_width"]) >= 0.0, "{one}");
     assert_eq!(
         one["responder"],
-        "own-tree search(iterations=60,candidates=10,asks=1,doubt=0.02,clear=2,blueprint=heuristic)"
+        "own-tree search(iterations=60,candidates=10,repeats=1,noise=0.02,min_errors=2,blueprint=heuristic)"
     );
     refuses(&folder, "exploit --rules classic --game mini-m1 --agent greedy", "cannot be used with");
 }
@@ -235,7 +235,7 @@ fn what_is_written_stays_whether_or_not_anybody_reads_the_rest() {
 fn flags_that_would_do_nothing_are_refused() {
     let folder = folder("idle");
     let exactly = "exploit --game mini-m0 --agent greedy";
-    for flag in ["--iterations 5", "--blueprint greedy", "--clear 1"] {
+    for flag in ["--iterations 5", "--blueprint greedy", "--min-errors 1"] {
         refuses(&folder, &format!("{exactly} {flag}"), "<--rules <RULES>|--calibrate>");
     }
     for flag in ["--threads 2", "--deals 5"] {
@@ -289,9 +289,10 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     let game = Game::compile(&rules, &Limits::default(), &mut |_| {}).unwrap();
     let roster = cambio_agents::roster();
     let blueprint = roster.parse("heuristic").unwrap();
-    for (spec, clear) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", ExploitOptions::default().clear)] {
+    for (spec, min_errors) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", ExploitOptions::default().min_errors)]
+    {
         let target = roster.parse(spec).unwrap();
-        let options = ExploitOptions { iterations: 600, candidates: 60, clear, ..ExploitOptions::default() };
+        let options = ExploitOptions { iterations: 600, candidates: 60, min_errors, ..ExploitOptions::default() };
         let strategy = game.ask(&mut AgentPolicy::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;
         let mut policy = AgentPolicy::new(|| options.responder(&target, &blueprint), 0, 1);
         let response = game.ask_against(&mut policy, &strategy, &mut |_| {}).unwrap().strategy;

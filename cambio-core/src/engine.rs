@@ -11,9 +11,9 @@ pub(crate) mod state;
 pub(crate) mod table;
 
 pub use action::{Action, Choices, ParseActionError};
-pub use chance::{Chance, Dice, Race, RaceOrder, RoundChance};
+pub use chance::{Chance, Dice, RaceOrder, RoundChance, SnapRace};
 pub use event::{EndReason, Event, Sighting, Sink, SnapOutcome};
-pub use motion::Motion;
+pub use motion::{Motion, OnTable};
 pub use observation::{Observation, OwnedObservation, PointSummary, View};
 pub use snap::{SnapRights, WindowSign};
 pub use state::{DealError, IllegalAction, Setup, State, StateView};

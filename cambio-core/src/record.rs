@@ -32,7 +32,7 @@ pub(crate) const TRACE: &str = "x-trace";
 
 /// A record of one match.
 ///
-/// A record that is read from a file keeps unknown fields and writes them back.
+/// A record that is read from a file keeps unknown fields and their order, and writes them back.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Record {
     /// All fields except the rounds, in the order in which they are written.
@@ -125,7 +125,7 @@ impl Record {
                 return Err(InvalidRecord::new(format!("`format` must be \"{FORMAT}\", found {found}")));
             }
         }
-        let rounds = match fields.remove("rounds") {
+        let rounds = match fields.shift_remove("rounds") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(rounds)) => rounds,
             Some(other) => return Err(InvalidRecord::new(format!("`rounds` must be a list, found {}", brief(&other)))),
@@ -154,14 +154,14 @@ impl RoundRecord {
         let Value::Object(mut fields) = value else {
             return Err(InvalidRecord::new(format!("a round must be an object, found {}", brief(&value))));
         };
-        let starter = match fields.remove("starter") {
+        let starter = match fields.shift_remove("starter") {
             None | Some(Value::Null) => None,
             Some(Value::String(starter)) => Some(starter),
             Some(other) => {
                 return Err(InvalidRecord::new(format!("starter must be a seat's letter, found {}", brief(&other))));
             }
         };
-        let mut list = |name: &str| match fields.remove(name) {
+        let mut list = |name: &str| match fields.shift_remove(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(list)) => Ok(list),
             Some(other) => Err(InvalidRecord::new(format!("{name} must be a list, found {}", brief(&other)))),

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::play::{EventCounts, Manner, play};
-use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
+use cambio_core::engine::{Chance, RaceOrder, Setup, SnapRace};
 use cambio_core::play::RoundResult;
 use cambio_core::record::Fingerprinter;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
@@ -182,7 +182,7 @@ impl Chance for Settled {
 
     fn shuffle(&mut self, _: &mut [Card]) {}
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         RaceOrder::new(race.snappers.iter_from(Seat::A))
     }
 }

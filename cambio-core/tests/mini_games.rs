@@ -1,7 +1,7 @@
 //! Tests of the rules that only the mini games use. The mini games are rule systems for the same engine.
 
 use crate::table::{Scene, Stage};
-use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
+use cambio_core::engine::{Chance, RaceOrder, Setup, SnapRace};
 use cambio_core::play::RoundResult;
 use cambio_core::{Event, Phase, Rules, RulesSpec, Seat, State};
 
@@ -209,7 +209,7 @@ impl Chance for Lazy {
         unreachable!("the stock of a mini game is never reshuffled")
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         RaceOrder::new(race.snappers.iter_from(Seat::A))
     }
 }

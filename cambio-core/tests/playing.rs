@@ -188,7 +188,7 @@ fn until_a_race(order: Option<RaceOrder>) -> (Playing, Record) {
         let mut playing = Playing::new(&rules, 4, Key::new(77, deal)).unwrap();
         for _ in 0..200 {
             if let Some(order) = order {
-                playing.lay_race(playing.rounds(), playing.races(), order);
+                playing.set_race_order(playing.rounds(), playing.races(), order);
             }
             let Some(turn) = playing.turn() else { break };
             let choices = turn.view.choices();

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::play::{Manner, amount};
-use cambio_core::engine::{CardSource, Chance, Dice, Race, RaceOrder, Setup};
+use cambio_core::engine::{CardSource, Chance, Dice, RaceOrder, Setup, SnapRace};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{Action, Card, Event, Knowledge, Phase, Rules, RulesSpec, Seat, Sighting, State};
@@ -66,7 +66,7 @@ impl Chance for Fixed<'_> {
         self.given.push(stock.to_vec());
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         RaceOrder::new(race.snappers.iter_from(Seat::A))
     }
 }

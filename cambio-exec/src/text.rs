@@ -11,7 +11,7 @@ use serde::de::{IntoDeserializer as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// The maximum size in bytes of a file that users write: rules, an experiment, a strategy.
-const MOST: u64 = 1 << 24;
+const MAX_FILE_BYTES: u64 = 1 << 24;
 
 /// Reads a text file that a user has written. The file must be a regular file of at most 16 MiB. Unbounded files such
 /// as `/dev/zero`, and files that can block such as named pipes, are rejected before they are read. A byte order mark at
@@ -30,7 +30,7 @@ const MOST: u64 = 1 << 24;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let text = read_up_to(path, MOST)?;
+    let text = read_up_to(path, MAX_FILE_BYTES)?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn history_of(
     sightings: &[Sighting],
 ) -> RoundHistory {
     let mut history = RoundHistory::new(rules, seats);
-    history.stands(&Standing { round, setup: Setup::new(rules, seats), totals });
+    history.set_standing(&Standing { round, setup: Setup::new(rules, seats), totals });
     for sighting in sightings {
         history.notice(sighting);
     }

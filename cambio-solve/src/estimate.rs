@@ -1,6 +1,6 @@
 //! Estimates of the size of a game before it is walked.
 
-use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
+use cambio_core::engine::{Chance, RaceOrder, Setup, SnapRace};
 use cambio_core::rng::{Bounded as _, Key as StreamKey, Purpose, Stream};
 use cambio_core::{Card, Rules, State};
 use libm::{exp, exp10, log, log10};
@@ -42,16 +42,16 @@ pub(crate) const SOLVER_BYTES: u64 = 4 * 8;
 const PROBES: u64 = 10_000;
 
 /// The maximum length of a walk. Only games that are far too large reach this limit, which can only lower the estimate.
-const DEPTH: usize = 10_000;
+const MAX_WALK_LENGTH: usize = 10_000;
 
 /// The bytes that compilation takes for a terminal node, for a decision node with its own information set, and for each
 /// choice at such a node.
-const END: f64 = 48.0;
-const SET: f64 = 48.0;
-const CHOICE: f64 = 8.0 + SOLVER_BYTES as f64;
+const TERMINAL_BYTES: f64 = 48.0;
+const SET_BYTES: f64 = 48.0;
+const CHOICE_BYTES: f64 = 8.0 + SOLVER_BYTES as f64;
 
 /// A game is rejected before compilation only if its estimate exceeds a limit by more than this power of ten.
-const SLACK: f64 = 0.5;
+const SLACK_DIGITS: f64 = 0.5;
 
 impl SizeEstimate {
     /// Estimates the size of the tree of a two-seat round.
@@ -68,7 +68,7 @@ impl SizeEstimate {
             let mut walk = Probe { stream, log: 0.0, histories: &mut histories };
             let mut state = State::deal_latent(&Setup::new(rules, SEATS), &mut walk, &mut ())
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
-            for _ in 0..DEPTH {
+            for _ in 0..MAX_WALK_LENGTH {
                 if state.is_over() {
                     break;
                 }
@@ -76,7 +76,7 @@ impl SizeEstimate {
                 let len = choices.len();
                 if len > 1 {
                     walk.histories.add(walk.log);
-                    bytes.add(walk.log + log(SET + CHOICE * len as f64));
+                    bytes.add(walk.log + log(SET_BYTES + CHOICE_BYTES * len as f64));
                     walk.log += log(len as f64);
                 }
                 let chosen = walk.stream.below(len as u32) as usize;
@@ -84,7 +84,7 @@ impl SizeEstimate {
                 state.apply(action, &mut walk, &mut ()).expect("a choice is legal");
             }
             walk.histories.add(walk.log);
-            bytes.add(walk.log + log(END));
+            bytes.add(walk.log + log(TERMINAL_BYTES));
         }
         let decimal = |sum: &LogSum| (sum.ln() - log(PROBES as f64)) / std::f64::consts::LN_10;
         Ok(SizeEstimate { log_histories: decimal(&histories), log_bytes: decimal(&bytes) })
@@ -92,8 +92,8 @@ impl SizeEstimate {
 
     /// Rejects a game that is far too large.
     pub(crate) fn fits(&self, rules: &Rules, limits: &Limits) -> Result<(), SolveError> {
-        let too_many = self.log_histories > log10(limits.histories as f64) + SLACK;
-        if too_many || self.log_bytes > log10(limits.memory as f64) + SLACK {
+        let too_many = self.log_histories > log10(limits.histories as f64) + SLACK_DIGITS;
+        if too_many || self.log_bytes > log10(limits.memory as f64) + SLACK_DIGITS {
             let name = rules.name().to_owned();
             return Err(SolveError::TooLarge { name, estimate: *self, limits: *limits, walked: None });
         }
@@ -177,7 +177,7 @@ impl Chance for Probe<'_> {
         unreachable!("a state with latent faces has no stock to order")
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         self.histories.add(self.log);
         self.log += std::f64::consts::LN_2;
         race.draw(&mut self.stream)

@@ -323,13 +323,13 @@ struct Compiler<'p> {
 }
 
 /// The number of histories between two checks of the limits.
-const LOOK: u64 = 1 << 16;
+const HISTORIES_PER_CHECK: u64 = 1 << 16;
 
 impl Compiler<'_> {
     fn count(&mut self, nodes: u64) -> Result<(), SolveError> {
-        let before = self.histories / LOOK;
+        let before = self.histories / HISTORIES_PER_CHECK;
         self.histories += nodes;
-        if self.histories / LOOK == before {
+        if self.histories / HISTORIES_PER_CHECK == before {
             return Ok(());
         }
         if self.entries.len() > 2 * self.merged + (1 << 20) {

@@ -71,15 +71,15 @@ impl RegretTable {
 }
 
 /// The number of histories between two checks of the memory limit.
-const LOOK: u64 = 1 << 16;
+const HISTORIES_PER_CHECK: u64 = 1 << 16;
 
 /// Up to this many probabilities are stored on the stack, more on the heap.
-const FEW: usize = 16;
+const MAX_ON_STACK: usize = 16;
 
 /// The probabilities of regret matching: in the array if there are few choices, otherwise in the vector.
-fn matched(regrets: &[f64]) -> ([f64; FEW], Vec<f64>) {
-    let (mut few, mut many) = ([0.0; FEW], Vec::new());
-    let probabilities = if regrets.len() <= FEW {
+fn matched(regrets: &[f64]) -> ([f64; MAX_ON_STACK], Vec<f64>) {
+    let (mut few, mut many) = ([0.0; MAX_ON_STACK], Vec::new());
+    let probabilities = if regrets.len() <= MAX_ON_STACK {
         &mut few[..regrets.len()]
     } else {
         many.resize(regrets.len(), 0.0);
@@ -92,8 +92,8 @@ fn matched(regrets: &[f64]) -> ([f64; FEW], Vec<f64>) {
     (few, many)
 }
 
-fn slice(matched: &([f64; FEW], Vec<f64>), len: usize) -> &[f64] {
-    if len <= FEW { &matched.0[..len] } else { &matched.1 }
+fn slice(matched: &([f64; MAX_ON_STACK], Vec<f64>), len: usize) -> &[f64] {
+    if len <= MAX_ON_STACK { &matched.0[..len] } else { &matched.1 }
 }
 
 impl Mccfr {
@@ -161,7 +161,7 @@ impl Mccfr {
     ) -> Result<f64, SolveError> {
         loop {
             self.histories += 1;
-            if self.histories.is_multiple_of(LOOK) {
+            if self.histories.is_multiple_of(HISTORIES_PER_CHECK) {
                 self.check_room()?;
             }
             let Some(seat) = state.actor() else {

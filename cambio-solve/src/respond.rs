@@ -7,23 +7,20 @@
 //! No-Limit Poker Bots") with a tree of the responder's own decisions instead of a single ply. A true best response
 //! wins at least as much.
 
-mod trace;
-
 use std::sync::Arc;
 
-use cambio_core::engine::Setup;
+use cambio_core::engine::{Chance, Motion, OnTable, RaceOrder, Setup, SnapRace};
 use cambio_core::play::Failure;
-use cambio_core::rng::Stream;
+use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::rules::knob::Best;
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Card, Event, Notice, Observation, Observer as _, Players, Rules, Score, Seat,
-    Sighting, Standing, State,
+    Action, Agent, AgentError, Briefing, Card, Event, Notice, Observation, Observer as _, Phase, Players, Rules, Score,
+    Seat, SeatSet, Sighting, Spot, Standing, State,
 };
 
 use crate::game::payoff;
 use crate::key::{HistoryKey, KeyIndex};
 use crate::walk::SEATS;
-use trace::{ReplayedChance, RoundTrace};
 
 /// A function that makes an agent.
 pub type AgentFactory = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
@@ -38,20 +35,20 @@ pub struct ResponderEffort {
     pub candidates: u32,
     /// The number of times that the target repeats each of its past decisions, to estimate their likelihood. 1 is
     /// enough for a deterministic target.
-    pub asks: u32,
+    pub repeats: u32,
     /// The assumed share of decisions that the target makes at random. Because of this share, a deal remains possible
     /// even if the repeated target decides differently once. A randomised target needs a larger share.
-    pub doubt: f64,
+    pub noise: f64,
     /// The number of standard errors by which a decision must beat the blueprint's decision to replace it. In large
     /// games, the noise of the search hides small differences that a good blueprint takes into account. If the
     /// blueprint is poor or the search is exact, 0 is better.
-    pub clear: f64,
+    pub min_errors: f64,
 }
 
 impl Default for ResponderEffort {
-    /// 1,000 playouts, 200 deals, each past decision repeated once, a doubt of 0.02, two standard errors.
+    /// 1,000 playouts, 200 deals, each past decision repeated once, noise of 0.02, two standard errors.
     fn default() -> ResponderEffort {
-        ResponderEffort { iterations: 1_000, candidates: 200, asks: 1, doubt: 0.02, clear: 2.0 }
+        ResponderEffort { iterations: 1_000, candidates: 200, repeats: 1, noise: 0.02, min_errors: 2.0 }
     }
 }
 
@@ -188,10 +185,10 @@ const EXPLORATION: f64 = 0.7;
 
 /// The number of visits to a node before it is expanded; until then the blueprint plays from the node to the end.
 /// Exploratory decisions below the node are bad play, and would bias its value downwards.
-const EXPANSION: u32 = 12;
+const VISITS_BEFORE_EXPANSION: u32 = 12;
 
 /// The minimum number of visits to a branch for a standard error of its mean.
-const FEWEST: u32 = 2;
+const MIN_VISITS: u32 = 2;
 
 impl ResponderTree {
     fn new() -> ResponderTree {
@@ -206,7 +203,7 @@ impl ResponderTree {
         }
         let (visits, branches) = &mut self.nodes[node];
         *visits += 1;
-        if branches.is_empty() && (node == 0 || *visits > EXPANSION) {
+        if branches.is_empty() && (node == 0 || *visits > VISITS_BEFORE_EXPANSION) {
             branches.resize(choices, Branch::NEW);
         }
         node
@@ -323,13 +320,13 @@ impl Responder {
                 taken.unwrap_or(Action::Pass)
             } else if let Some(taken) = taken {
                 if weigh {
-                    let asks = self.effort.asks.max(1);
+                    let repeats = self.effort.repeats.max(1);
                     let mut agree = 0;
-                    for _ in 0..asks {
+                    for _ in 0..repeats {
                         agree += u32::from(line.ask_target()? == taken);
                     }
-                    let share = f64::from(agree) / f64::from(asks);
-                    likelihood *= self.effort.doubt / choices.len() as f64 + (1.0 - self.effort.doubt) * share;
+                    let share = f64::from(agree) / f64::from(repeats);
+                    likelihood *= self.effort.noise / choices.len() as f64 + (1.0 - self.effort.noise) * share;
                 }
                 taken
             } else {
@@ -415,19 +412,24 @@ impl Responder {
         let Some(most) = branches.iter().map(|branch| branch.visits).max() else { return Ok(None) };
         let found = branches.iter().position(|branch| branch.visits == most).expect("one has the most visits");
         // If the difference is unclear, the blueprint decides, because it may consider more than this round.
-        let safe = self.wish(seated, view, stream)?;
+        let safe = self.blueprint_action(seated, view, stream)?;
         let Some(planned) = view.choices().iter().position(|choice| choice == safe) else { return Ok(Some(safe)) };
         // A branch with fewer visits has no standard error. Only a very short search leaves such a branch.
-        if self.effort.clear > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < FEWEST) {
+        if self.effort.min_errors > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < MIN_VISITS) {
             return Ok(Some(safe));
         }
         let lead = branches[found].mean() - branches[planned].mean();
-        let is_clear = lead > self.effort.clear * (branches[found].error() + branches[planned].error()).sqrt();
+        let is_clear = lead > self.effort.min_errors * (branches[found].error() + branches[planned].error()).sqrt();
         Ok(if is_clear { view.choices().nth(found) } else { Some(safe) })
     }
 
     /// The decision of the blueprint.
-    fn wish(&self, seated: &ResponderState, view: &Observation<'_>, stream: &mut Stream) -> Result<Action, AgentError> {
+    fn blueprint_action(
+        &self,
+        seated: &ResponderState,
+        view: &Observation<'_>,
+        stream: &mut Stream,
+    ) -> Result<Action, AgentError> {
         ask(&mut self.blueprint(seated, &seated.trace.sightings, stream)?, view, seated.seat)
     }
 }
@@ -472,10 +474,144 @@ impl Agent for Responder {
         let found = if seated.trace.lost { Ok(None) } else { self.search(&seated, view, &mut stream) };
         let action = found.and_then(|found| match found {
             Some(action) => Ok(action),
-            None => self.wish(&seated, view, &mut stream),
+            None => self.blueprint_action(&seated, view, &mut stream),
         });
         seated.stream = stream.fork();
         self.seated = Some(seated);
         action
+    }
+}
+
+// The sightings of the responder in a round, from which the deck order and past decisions are reconstructed.
+
+/// A seat's sightings, and the position in the deck of each card on the table.
+#[derive(Clone)]
+struct RoundTrace {
+    sightings: Vec<Sighting>,
+    /// The faces of the cards that have left the stock, in deck order; `None` if unknown.
+    faces: Vec<Option<Card>>,
+    /// The index in `faces` of each card on the table. A card taken from the pile has no index.
+    indices: OnTable<Option<u16>>,
+    /// Whether the deck order can no longer be reconstructed.
+    lost: bool,
+}
+
+impl Default for RoundTrace {
+    fn default() -> RoundTrace {
+        RoundTrace { sightings: Vec::new(), faces: Vec::new(), indices: OnTable::new(None), lost: false }
+    }
+}
+
+impl RoundTrace {
+    fn deal(&mut self, rules: &Rules, starter: Seat, extra: SeatSet) {
+        *self = RoundTrace { lost: !extra.is_empty(), ..RoundTrace::default() };
+        for slot in 1..=rules.spec().hand.count() {
+            for spot in starter.round(SEATS).filter_map(|seat| Spot::new(seat, slot)) {
+                let index = self.leave_stock(None);
+                self.indices.set(spot, index);
+            }
+        }
+    }
+
+    /// Adds the next card of the deck, and returns its index.
+    fn leave_stock(&mut self, face: Option<Card>) -> Option<u16> {
+        self.faces.push(face);
+        Some(self.faces.len() as u16 - 1)
+    }
+
+    fn notice(&mut self, sighting: Sighting, rules: &Rules) {
+        let motion = sighting.motion();
+        if let Some((place, card)) = motion.seen_face()
+            && let Some(index) = self.indices.at(place)
+        {
+            self.faces[usize::from(index)] = Some(card);
+        }
+        let new = match motion {
+            Motion::Flipped { card } => self.leave_stock(Some(card)),
+            Motion::Drawn { face, .. } => self.leave_stock(face),
+            Motion::Added { .. } => self.leave_stock(None),
+            _ => None,
+        };
+        self.indices.follow(&motion, new);
+        match motion {
+            Motion::Dealt { starter, extra } => self.deal(rules, starter, extra),
+            Motion::Reshuffled { .. } => self.lost = true,
+            _ => {}
+        }
+        self.sightings.push(sighting);
+    }
+
+    /// A random deck, uniform among the decks that agree with the sightings.
+    fn deck(&self, rules: &Rules, stream: &mut Stream) -> Vec<Card> {
+        let mut unseen = rules.deck().to_vec();
+        for face in self.faces.iter().flatten() {
+            if let Some(at) = unseen.iter().position(|card| card == face) {
+                unseen.swap_remove(at);
+            }
+        }
+        stream.shuffle(&mut unseen);
+        let mut rest = unseen.into_iter();
+        let mut deck: Vec<Card> = self.faces.iter().filter_map(|face| face.or_else(|| rest.next())).collect();
+        deck.extend(rest);
+        deck
+    }
+
+    /// The decision of `seat` that explains the sightings from `at` on; `None` if there are not enough sightings.
+    fn decision(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
+        match state.table().phase() {
+            Phase::Window | Phase::Chain => self.declared(state, seat, at),
+            _ => state.table().implied(self.sightings.get(at)?),
+        }
+    }
+
+    /// The declaration of a seat in a window. A void snap causes no event, so it is treated as a pass.
+    fn declared(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
+        for sighting in &self.sightings[at.min(self.sightings.len())..] {
+            match *sighting {
+                Event::Snapped { seat: who, spot, .. } if who == seat => return Some(Action::Snap(spot)),
+                Event::Touched { seat: who, spot } if who == seat => return Some(Action::Touch(spot)),
+                Event::Aborted { seat: who } if who == seat => {
+                    return state.choices().iter().find(|choice| matches!(choice, Action::Snap(_)));
+                }
+                Event::Snapped { .. }
+                | Event::Touched { .. }
+                | Event::Aborted { .. }
+                | Event::Penalised { .. }
+                | Event::PenaltyWaived { .. } => {}
+                _ => return Some(Action::Pass),
+            }
+        }
+        None
+    }
+
+    /// The observed order of the next race.
+    fn race(&self, at: usize, race: &SnapRace<'_>) -> Option<RaceOrder> {
+        let first = self.sightings[at.min(self.sightings.len())..].iter().find_map(|sighting| match *sighting {
+            Event::Snapped { seat, .. } | Event::Aborted { seat } => Some(seat),
+            _ => None,
+        })?;
+        let rest = race.snappers.iter_from(first).filter(move |&seat| seat != first);
+        race.snappers.contains(first).then(|| RaceOrder::new(std::iter::once(first).chain(rest)))
+    }
+}
+
+/// Chance for a replayed deal: observed race orders first, then a random stream.
+struct ReplayedChance<'t> {
+    trace: &'t RoundTrace,
+    at: usize,
+    stream: &'t mut Stream,
+}
+
+impl Chance for ReplayedChance<'_> {
+    fn draw(&mut self, _: &[Card]) -> usize {
+        unreachable!("the deck is dealt")
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        self.stream.shuffle(stock);
+    }
+
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
+        self.trace.race(self.at, race).unwrap_or_else(|| race.draw(self.stream))
     }
 }

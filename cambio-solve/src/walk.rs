@@ -4,7 +4,7 @@
 //! [`State::apply`] for each legal decision under each chance outcome. The engine requests an outcome only when a seat
 //! sees the face, so unseen faces do not branch.
 
-use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
+use cambio_core::engine::{Chance, RaceOrder, Setup, SnapRace};
 use cambio_core::rules::knob::Race as RaceKnob;
 use cambio_core::{Action, Card, Choices, Event, Rules, Seat, State};
 
@@ -205,7 +205,7 @@ impl Chance for ChanceEnumerator {
         unreachable!("a state with latent faces has no stock to order")
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         let [one, other] = racers(race);
         let first = match race.rules.spec().race {
             RaceKnob::TurnOrder => one,
@@ -220,7 +220,7 @@ impl Chance for ChanceEnumerator {
 }
 
 /// The two seats of a race, in turn order from the seat whose turn it is.
-fn racers(race: &Race<'_>) -> [Seat; SEATS] {
+fn racers(race: &SnapRace<'_>) -> [Seat; SEATS] {
     let mut seats = race.snappers.iter_from(race.turn);
     std::array::from_fn(|_| seats.next().expect("two seats snap where there is a race"))
 }

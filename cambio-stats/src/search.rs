@@ -49,7 +49,7 @@ impl<R: Rng> CmaEs<R> {
     }
 
     /// The number of points in a generation.
-    pub fn population(&self) -> usize {
+    pub(crate) fn population(&self) -> usize {
         4 + (3.0 * libm::log(self.mean.len() as f64)).floor() as usize
     }
 

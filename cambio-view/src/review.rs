@@ -141,7 +141,7 @@ impl Observer for RoundReviewer<'_> {
         if self.at == self.round {
             reviewer.round_begins(standing);
             self.progress.player = reviewer.player();
-            self.progress.one_round = reviewer.is_of_a_round();
+            self.progress.one_round = reviewer.is_single_round();
             self.progress.least = reviewer.blunder();
             self.before = reviewer.before_deal(standing);
         }

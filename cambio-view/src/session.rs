@@ -235,13 +235,13 @@ impl Session {
     }
 
     /// If speed decides races, draws the times of the current or next snap window and sets the order of the race in it.
-    fn lay_race(&mut self) -> Option<ReactionTimes> {
+    fn set_race_order(&mut self) -> Option<ReactionTimes> {
         let playing = self.referee.playing();
         let median = self.config.reaction?;
         let (round, race) = (playing.rounds(), playing.races());
         let times = ReactionTimes::draw(playing.key(), round, race, median).with(self.config.person, self.time);
-        self.referee.lay_race(round, race, times.order());
-        self.config.deal.lay_race(round, race, times.order());
+        self.referee.set_race_order(round, race, times.order());
+        self.config.deal.set_race_order(round, race, times.order());
         Some(times)
     }
 
@@ -251,7 +251,7 @@ impl Session {
         if is_persons {
             self.time = time;
         }
-        let times = self.lay_race();
+        let times = self.set_race_order();
         *self.referee.observer_mut() = DecisionEvents::default();
         self.referee.act(action).expect("the decision was checked");
         let events = std::mem::take(self.referee.observer_mut());

@@ -57,7 +57,7 @@ fn act(playing: &mut Playing, action: Action, person: Seat, reaction: Option<u32
     let (round, race) = (playing.rounds(), playing.races());
     if let Some(median) = reaction {
         let times = ReactionTimes::draw(playing.key(), round, race, median).with(person, None);
-        playing.lay_race(round, race, times.order());
+        playing.set_race_order(round, race, times.order());
     }
     playing.act(action).unwrap();
 }
@@ -129,7 +129,7 @@ impl World {
             let near = (self.seats * 6).min(deck.len());
             let (one, two) = (stream.below(near as u32) as usize, stream.below(deck.len() as u32) as usize);
             deck.swap(one, two);
-            other.deal.lay(round, &deck).unwrap();
+            other.deal.set_deck(round, &deck).unwrap();
             if is_same(&other) {
                 world = other;
             }
@@ -263,7 +263,7 @@ fn bytes_differ_if_the_seat_can_distinguish_the_worlds() {
         let mut other = world.clone();
         let mut deck = other.deal.deck(playing.rounds()).to_vec();
         deck.rotate_left(1);
-        other.deal.lay(playing.rounds(), &deck).unwrap();
+        other.deal.set_deck(playing.rounds(), &deck).unwrap();
         let Some((playing, seen)) = other.perceived() else { continue };
         let is_asked = playing.turn().is_some_and(|turn| turn.seat == other.person);
         if seen == sightings || !is_asked {

@@ -93,7 +93,7 @@ impl Batch {
 
 fn redeal(playing: &mut Playing, history: &mut RoundHistory, deal: u64) {
     playing.redeal(Key::new(1, deal));
-    history.stands(&playing.standing());
+    history.set_standing(&playing.standing());
     playing.events().iter().for_each(|event| history.notice(event));
 }
 

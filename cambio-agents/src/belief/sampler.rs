@@ -5,17 +5,17 @@ use cambio_core::{Card, Seat, SeatSet, Spot, SpotSet};
 use rand::Rng;
 
 /// Up to this many cards with evidence are drawn exactly.
-const EXACT: usize = 5;
+const MAX_EXACT_SPOTS: usize = 5;
 
 /// The number of exact draws that are tried before sweeps are used instead. Most tries fail if the evidence favours the
 /// same few cards in many spots, or if a call was improbable.
-const TRIES: usize = 64;
+const EXACT_TRIES: usize = 64;
 
 /// The number of sweeps for a world.
 const SWEEPS: usize = 3;
 
 /// A placeholder for unused entries.
-const ANYWHERE: Spot = Spot::new(Seat::A, 1).expect("a seat has a first slot");
+const UNUSED_SPOT: Spot = Spot::new(Seat::A, 1).expect("a seat has a first slot");
 
 /// The cards with evidence at one decision, and their weights.
 #[derive(Clone, Debug, Default)]
@@ -66,14 +66,14 @@ impl Sampler {
         let cards = self.spots.len();
         // Clearing an array for every spot of the table would take longer than a draw of five cards.
         let (mut few, mut many);
-        let placed = if cards <= EXACT {
-            few = [(ANYWHERE, 0); EXACT];
+        let placed = if cards <= MAX_EXACT_SPOTS {
+            few = [(UNUSED_SPOT, 0); MAX_EXACT_SPOTS];
             &mut few[..cards]
         } else {
-            many = [(ANYWHERE, 0); SPOTS];
+            many = [(UNUSED_SPOT, 0); SPOTS];
             &mut many[..cards]
         };
-        let is_drawn = cards <= EXACT && (0..TRIES).any(|_| self.draw_exactly(placed, rng));
+        let is_drawn = cards <= MAX_EXACT_SPOTS && (0..EXACT_TRIES).any(|_| self.draw_exactly(placed, rng));
         if !is_drawn {
             self.draw_by_sweeps(placed, rng);
         }
@@ -98,7 +98,7 @@ impl Sampler {
             }
             placed[number] = (self.spots[number], card);
         }
-        !self.calls.is_any() || happens(self.calls.probability(placed, &self.points), rng)
+        !self.calls.is_any() || bernoulli(self.calls.probability(placed, &self.points), rng)
     }
 
     /// Draws different cards for the spots one by one, then corrects the draw by sweeps: for each spot another card is
@@ -129,7 +129,7 @@ impl Sampler {
                     placed[holder].1 = old;
                 }
                 let now = self.calls.probability(placed, &self.points);
-                if happens(ratio * now / called, rng) {
+                if bernoulli(ratio * now / called, rng) {
                     called = now;
                 } else {
                     if let Some(holder) = holder.filter(|&holder| holder != number) {
@@ -144,7 +144,7 @@ impl Sampler {
 
 /// Returns true with this probability; always if the probability is above 1.
 #[inline]
-fn happens(probability: f64, rng: &mut impl Rng) -> bool {
+fn bernoulli(probability: f64, rng: &mut impl Rng) -> bool {
     probability >= 1.0 || f64::from(rng.next_u32()) < probability * SCALE
 }
 

@@ -81,7 +81,7 @@ mod linux {
     static ADOPTS: AtomicBool = AtomicBool::new(false);
 
     /// The time limit for killing processes that keep starting new ones.
-    const ENOUGH: Duration = Duration::from_secs(1);
+    const KILL_TIME_LIMIT: Duration = Duration::from_secs(1);
 
     pub(super) fn adopt() {
         // If the kernel does not support this, orphans keep running, as on other systems.
@@ -93,7 +93,7 @@ mod linux {
         if !ADOPTS.load(Ordering::Relaxed) {
             return;
         }
-        let end = Instant::now() + ENOUGH;
+        let end = Instant::now() + KILL_TIME_LIMIT;
         while sweep(word) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }

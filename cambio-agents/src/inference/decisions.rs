@@ -2,41 +2,38 @@
 
 use std::collections::VecDeque;
 
-use cambio_core::engine::{CardSource, Motion};
+use cambio_core::engine::{CardSource, Motion, OnTable};
 use cambio_core::rules::SPOTS;
-use cambio_core::{Action, Card, Event, Phase, Rules, Seat, Sighting, Spot, Table, View};
+use cambio_core::{Action, Card, Event, Phase, Rules, Seat, Sighting, Spot, SpotSet, Table, View};
 
 use crate::policy::PublicHistory;
 
 /// The maximum number of decisions that are kept: the latest ones of the other seats.
-pub(super) const MOST: usize = 64;
+pub(super) const MAX_DECISIONS: usize = 64;
 
-/// Tracks the cards of one round. Each card has a number, which it keeps when it moves.
+/// The number of each card of a round, which the card keeps when it moves.
+type CardNumbers = OnTable<u16>;
+
+/// Tracks the cards of one round.
 #[derive(Clone, Debug)]
 pub(super) struct TrackedCards {
-    at: [u16; SPOTS],
-    held: u16,
+    numbers: CardNumbers,
     /// The faces that the searching seat knows, by card number.
     faces: Vec<Option<Card>>,
 }
 
 impl TrackedCards {
+    /// The cards after a deal, each with the number of its spot.
     fn new() -> TrackedCards {
-        TrackedCards { at: std::array::from_fn(|spot| spot as u16), held: 0, faces: vec![None; SPOTS] }
-    }
-
-    fn new_card(&mut self, face: Option<Card>) -> u16 {
-        self.faces.push(face);
-        self.faces.len() as u16 - 1
-    }
-
-    fn see(&mut self, number: u16, face: Card) {
-        self.faces[usize::from(number)] = Some(face);
+        let mut numbers = CardNumbers::new(0);
+        let spots = Seat::ALL.into_iter().flat_map(|seat| SpotSet::of_seat(seat).iter_of(seat));
+        spots.for_each(|spot| numbers.set(spot, spot.index() as u16));
+        TrackedCards { numbers, faces: vec![None; SPOTS] }
     }
 
     /// The number of the card in this spot.
     pub(super) fn at(&self, spot: Spot) -> u16 {
-        self.at[spot.index()]
+        self.numbers.at(Some(spot))
     }
 
     /// The known faces, by card number.
@@ -45,33 +42,19 @@ impl TrackedCards {
     }
 
     fn notice(&mut self, sighting: &Sighting) {
-        match sighting.motion() {
-            Motion::Dealt { .. } => *self = TrackedCards::new(),
-            Motion::Seen { spot, face, .. } => {
-                if let Some(face) = face {
-                    self.see(self.at(spot), face);
-                }
-            }
-            Motion::Shown { spot, card } => self.see(self.at(spot), card),
-            Motion::Drawn { face, .. } => self.held = self.new_card(face),
-            Motion::Taken { card } => self.held = self.new_card(Some(card)),
-            Motion::Dropped { card } => self.see(self.held, card),
-            Motion::Kept { spot, replaced } => {
-                self.see(self.at(spot), replaced);
-                self.at[spot.index()] = self.held;
-            }
-            Motion::Discarded { spot, card } => {
-                self.see(self.at(spot), card);
-                self.at[spot.index()] = self.new_card(None);
-            }
-            Motion::Exchanged { one, other } => self.at.swap(one.index(), other.index()),
-            Motion::Moved { from, to } => {
-                self.at[to.index()] = self.at(from);
-                self.at[from.index()] = self.new_card(None);
-            }
-            Motion::Added { spot } => self.at[spot.index()] = self.new_card(None),
-            Motion::Flipped { .. } | Motion::Reshuffled { .. } | Motion::Nothing => {}
+        let motion = sighting.motion();
+        if let Some((place, card)) = motion.seen_face() {
+            self.faces[usize::from(self.numbers.at(place))] = Some(card);
         }
+        let new = self.faces.len() as u16;
+        match motion {
+            Motion::Dealt { .. } => return *self = TrackedCards::new(),
+            Motion::Drawn { face, .. } => self.faces.push(face),
+            Motion::Taken { card } => self.faces.push(Some(card)),
+            Motion::Added { .. } => self.faces.push(None),
+            _ => {}
+        }
+        self.numbers.follow(&motion, new);
     }
 }
 
@@ -81,8 +64,7 @@ pub(super) struct RecordedDecision<Q> {
     table: Table,
     /// The public history of the round before the decision.
     pub(super) past: Q,
-    at: [u16; SPOTS],
-    held: u16,
+    numbers: CardNumbers,
     pub(super) seat: Seat,
     pub(super) action: Action,
 }
@@ -90,8 +72,8 @@ pub(super) struct RecordedDecision<Q> {
 impl<Q> RecordedDecision<Q> {
     /// The numbers of the cards that the seat knew.
     pub(super) fn known(&self) -> impl Iterator<Item = u16> + '_ {
-        let held = self.held_from_stock().then_some(self.held);
-        self.table.seen(self.seat).iter_from(self.seat).map(|spot| self.at[spot.index()]).chain(held)
+        let held = self.held_from_stock().then_some(None);
+        self.table.seen(self.seat).iter_from(self.seat).map(Some).chain(held).map(|place| self.numbers.at(place))
     }
 
     pub(super) fn rules(&self) -> &Rules {
@@ -126,13 +108,13 @@ impl<Q> View for HypotheticalView<'_, Q> {
 
     fn face(&self, spot: Spot) -> Option<Card> {
         let has_seen = self.decision.table.seen(self.decision.seat).contains(spot);
-        if has_seen { self.faces[usize::from(self.decision.at[spot.index()])] } else { None }
+        if has_seen { self.faces[usize::from(self.decision.numbers.at(Some(spot)))] } else { None }
     }
 
     fn held(&self) -> Option<Card> {
         match self.decision.table.phase() {
             Phase::Held(CardSource::Pile(card)) => Some(card),
-            _ if self.decision.held_from_stock() => self.faces[usize::from(self.decision.held)],
+            _ if self.decision.held_from_stock() => self.faces[usize::from(self.decision.numbers.at(None))],
             _ => None,
         }
     }
@@ -154,7 +136,7 @@ impl<Q: PublicHistory> DecisionLog<Q> {
         DecisionLog { cards: TrackedCards::new(), past, asked: Vec::new(), decided: VecDeque::new() }
     }
 
-    /// The decisions so far, the oldest first; at most [`MOST`].
+    /// The decisions so far, the oldest first; at most [`MAX_DECISIONS`].
     pub(super) fn decided(&self) -> &VecDeque<RecordedDecision<Q>> {
         &self.decided
     }
@@ -165,13 +147,11 @@ impl<Q: PublicHistory> DecisionLog<Q> {
         if table.phase() != Phase::Window {
             self.settle();
         }
-        let TrackedCards { at, held, .. } = self.cards;
         // A seat that causes no event in a window has passed.
         self.asked.push(RecordedDecision {
             table: *table,
             past: self.past.clone(),
-            at,
-            held,
+            numbers: self.cards.numbers,
             seat,
             action: Action::Pass,
         });
@@ -220,10 +200,10 @@ impl<Q: PublicHistory> DecisionLog<Q> {
         self.asked.first().is_some_and(|decision| decision.table.phase() == Phase::Window)
     }
 
-    /// Moves the pending decisions to the list of decisions, and keeps the latest [`MOST`].
+    /// Moves the pending decisions to the list of decisions, and keeps the latest [`MAX_DECISIONS`].
     fn settle(&mut self) {
         self.decided.extend(self.asked.drain(..));
-        let over = self.decided.len().saturating_sub(MOST);
+        let over = self.decided.len().saturating_sub(MAX_DECISIONS);
         self.decided.drain(..over);
     }
 }

@@ -62,7 +62,7 @@ impl NetworkInputs {
 
     /// Whether the inputs are valid under these rules: the kinds of cards must be the same. Other knobs may differ, for
     /// example in single rounds of a match.
-    pub fn fit(&self, rules: &Rules) -> bool {
+    pub(crate) fn fit(&self, rules: &Rules) -> bool {
         have_the_same_cards(&self.rules, rules)
     }
 

@@ -28,7 +28,7 @@ pub(crate) const NETWORK: Text = Text {
 };
 
 /// The maximum size of a file in bytes.
-const MOST: u64 = 1 << 26;
+const MAX_FILE_BYTES: u64 = 1 << 26;
 
 /// Reads the network in a file. Each file is read once per process.
 ///
@@ -43,9 +43,9 @@ pub fn read_network(path: impl AsRef<Path>) -> Result<Network, String> {
     }
     let unreadable = |error| format!("`{shown}` cannot be read: {error}");
     let file = std::fs::metadata(path).map_err(unreadable)?;
-    if !file.is_file() || file.len() > MOST {
+    if !file.is_file() || file.len() > MAX_FILE_BYTES {
         let found = if file.is_dir() { ", found a folder" } else { "" };
-        return Err(format!("`{shown}` must be a network file of at most {} MiB{found}", MOST >> 20));
+        return Err(format!("`{shown}` must be a network file of at most {} MiB{found}", MAX_FILE_BYTES >> 20));
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let (network, _) = Network::from_bytes(&bytes).map_err(|error| format!("`{shown}`: {error}"))?;

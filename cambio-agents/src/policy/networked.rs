@@ -52,7 +52,7 @@ impl NetworkPolicy {
 
     /// The same policy, with this temperature in [`Policy::likelihood`].
     #[must_use]
-    pub fn at_temperature(self, temperature: f64) -> NetworkPolicy {
+    pub(crate) fn at_temperature(self, temperature: f64) -> NetworkPolicy {
         NetworkPolicy { temperature, ..self }
     }
 
@@ -178,7 +178,7 @@ impl Learned {
 
     /// The same player with these parameters.
     #[must_use]
-    pub fn with_params(self, params: &LearnedParams) -> Learned {
+    pub(crate) fn with_params(self, params: &LearnedParams) -> Learned {
         Learned { params: *params, ..self }
     }
 }

@@ -20,7 +20,7 @@ const PRIOR_WORLDS: f64 = 4.0;
 
 /// When a race drops a decision.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct RaceSettings {
+pub(crate) struct ActionRaceSettings {
     /// A decision is dropped when its gain over the best is below `tie` at this many standard errors above its mean.
     pub(crate) errors: f64,
     /// The gain that is too small to matter.
@@ -40,7 +40,7 @@ pub(crate) enum Trust {
 
 /// A race of the decisions at one position. The next race reuses the memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Race {
+pub(crate) struct ActionRace {
     /// The first `number` are in this race.
     racers: Vec<Racer>,
     number: usize,
@@ -64,7 +64,7 @@ struct Racer {
     utilities: Vec<f64>,
 }
 
-impl Race {
+impl ActionRace {
     /// Begins a race of these decisions with their expected utilities. The first one leads until another is better.
     pub(crate) fn begin(&mut self, decisions: impl IntoIterator<Item = (Action, f64)>) {
         self.number = 0;
@@ -93,7 +93,7 @@ impl Race {
         self.live.get(self.row.len()).map(|&index| self.racers[index].action)
     }
 
-    /// Adds the utility of the decision that [`Race::next`] returned.
+    /// Adds the utility of the decision that [`ActionRace::next`] returned.
     pub(crate) fn add(&mut self, utility: f64) {
         self.row.push(utility);
     }
@@ -104,7 +104,7 @@ impl Race {
     }
 
     /// Ends the current world, in which all decisions were tried.
-    pub(crate) fn end_world(&mut self, settings: &RaceSettings) {
+    pub(crate) fn end_world(&mut self, settings: &ActionRaceSettings) {
         for (&index, &utility) in self.live.iter().zip(&self.row) {
             self.racers[index].utilities.push(utility);
         }
@@ -117,14 +117,14 @@ impl Race {
     }
 
     /// Finds the best decision, without dropping others. A world that was not ended does not count.
-    pub(crate) fn finish(&mut self, settings: &RaceSettings) {
+    pub(crate) fn finish(&mut self, settings: &ActionRaceSettings) {
         if self.worlds > 0 {
             self.lead(settings);
         }
     }
 
     /// Drops the decisions that are behind.
-    fn check(&mut self, settings: &RaceSettings) {
+    fn check(&mut self, settings: &ActionRaceSettings) {
         let variance = self.lead(settings);
         let (lead, mut live) = (self.lead, std::mem::take(&mut self.live));
         live.retain(|&index| {
@@ -135,7 +135,7 @@ impl Race {
     }
 
     /// Finds the best decision. Returns the prior variance of a difference.
-    fn lead(&mut self, settings: &RaceSettings) -> f64 {
+    fn lead(&mut self, settings: &ActionRaceSettings) -> f64 {
         let number = (self.live.len() * self.worlds) as f64;
         let all = || self.live.iter().flat_map(|&index| &self.racers[index].utilities);
         let mean = all().sum::<f64>() / number;
@@ -151,7 +151,7 @@ impl Race {
 
     /// The estimated gain of one live decision over another, and its standard error: the mean of the differences and the
     /// expected difference, weighted by precision.
-    fn gain(&self, one: usize, other: usize, prior_variance: f64, settings: &RaceSettings) -> (f64, f64) {
+    fn gain(&self, one: usize, other: usize, prior_variance: f64, settings: &ActionRaceSettings) -> (f64, f64) {
         let (one, other) = (&self.racers[one], &self.racers[other]);
         let differences = one.utilities.iter().zip(&other.utilities).map(|(one, other)| one - other);
         let (sum, squares) = differences.fold((0.0, 0.0), |(sum, squares), gain| (sum + gain, squares + gain * gain));

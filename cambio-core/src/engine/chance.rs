@@ -27,12 +27,12 @@ pub trait Chance {
     fn shuffle(&mut self, stock: &mut [Card]);
 
     /// Orders the seats that snap. Called only if two or more seats snap.
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder;
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder;
 }
 
 /// Two or more seats that snap in one window.
 #[derive(Clone, Copy, Debug)]
-pub struct Race<'a> {
+pub struct SnapRace<'a> {
     /// The rules. Their knob `race` determines how the order is drawn.
     pub rules: &'a Rules,
     /// The number of seats.
@@ -43,7 +43,7 @@ pub struct Race<'a> {
     pub snappers: SeatSet,
 }
 
-impl Race<'_> {
+impl SnapRace<'_> {
     /// The snappers, sorted by `order`. Snappers that `order` does not contain come last, in playing order from `turn`.
     pub(crate) fn by(&self, order: RaceOrder) -> RaceOrder {
         let mut left = self.snappers;
@@ -133,7 +133,7 @@ impl<R: Rng> Chance for Dice<R> {
         self.0.shuffle(stock);
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         race.draw(&mut self.0)
     }
 }
@@ -173,7 +173,7 @@ impl RoundChance {
     }
 
     /// Sets the order of a race, so that it is not drawn. Races are counted from 0 within the round.
-    pub(crate) fn lay_race(&mut self, number: usize, order: RaceOrder) {
+    pub(crate) fn set_race_order(&mut self, number: usize, order: RaceOrder) {
         if self.laid.len() <= number {
             self.laid.resize(number + 1, None);
         }
@@ -199,7 +199,7 @@ impl Chance for RoundChance {
         self.reshuffles().shuffle(stock);
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         let (key, round) = (self.key, self.round);
         let laid = self.laid.get(self.raced).copied().flatten();
         self.raced += 1;

@@ -5,7 +5,7 @@
 
 use crate::engine::event::{Event, SnapOutcome};
 use crate::rules::card::Card;
-use crate::rules::seat::{Seat, SeatSet, Spot};
+use crate::rules::seat::{SPOTS, Seat, SeatSet, Spot};
 
 /// Where a card moves, and which seats see its face.
 ///
@@ -44,6 +44,86 @@ pub enum Motion<Face> {
     Reshuffled { cards: u16 },
     /// No card moves and no face is seen.
     Nothing,
+}
+
+impl Motion<Option<Card>> {
+    /// The card that the seat sees at its place before the motion: the spot, or `None` for the held card, and the face.
+    /// The face of a card that is drawn, taken or flipped is not included, because the card was at neither place.
+    pub fn seen_face(&self) -> Option<(Option<Spot>, Card)> {
+        match *self {
+            Motion::Seen { spot, face: Some(card), .. }
+            | Motion::Shown { spot, card }
+            | Motion::Kept { spot, replaced: card }
+            | Motion::Discarded { spot, card } => Some((Some(spot), card)),
+            Motion::Dropped { card } => Some((None, card)),
+            _ => None,
+        }
+    }
+}
+
+/// A value for each card on the table, which moves with its card: one for each spot, and one for the held card.
+///
+/// ```
+/// use cambio_core::{Event, Seat, engine::OnTable};
+///
+/// let (one, other) = ("a1".parse().unwrap(), "b2".parse().unwrap());
+/// let mut letters = OnTable::new(' ');
+/// letters.set(one, 'x');
+/// let swap = Event::<()>::Swapped { seat: Seat::A, one, other };
+/// letters.follow(&swap.motion(), ' ');
+/// assert_eq!((letters.at(Some(one)), letters.at(Some(other))), (' ', 'x'));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OnTable<T> {
+    spots: [T; SPOTS],
+    held: T,
+    none: T,
+}
+
+impl<T: Copy> OnTable<T> {
+    /// A table without cards. `none` is the value of a place without a card.
+    pub const fn new(none: T) -> OnTable<T> {
+        OnTable { spots: [none; SPOTS], held: none, none }
+    }
+
+    /// The value of the card in this spot, or of the held card if the spot is `None`.
+    pub const fn at(&self, place: Option<Spot>) -> T {
+        match place {
+            Some(spot) => self.spots[spot.index()],
+            None => self.held,
+        }
+    }
+
+    /// Sets the value of the card in this spot, for example of a card that was dealt.
+    pub const fn set(&mut self, spot: Spot, value: T) {
+        self.spots[spot.index()] = value;
+    }
+
+    /// Moves the values as the cards move. A card that comes from the stock or the pile gets the value `new`. A deal
+    /// clears the table; [`OnTable::set`] then gives the dealt cards their values.
+    pub const fn follow<Face: Copy>(&mut self, motion: &Motion<Face>, new: T) {
+        match *motion {
+            Motion::Dealt { .. } => *self = OnTable::new(self.none),
+            Motion::Drawn { .. } | Motion::Taken { .. } => self.held = new,
+            Motion::Dropped { .. } => self.held = self.none,
+            Motion::Kept { spot, .. } => {
+                self.set(spot, self.held);
+                self.held = self.none;
+            }
+            Motion::Discarded { spot, .. } => self.set(spot, self.none),
+            Motion::Exchanged { one, other } => self.spots.swap(one.index(), other.index()),
+            Motion::Moved { from, to } => {
+                self.set(to, self.at(Some(from)));
+                self.set(from, self.none);
+            }
+            Motion::Added { spot } => self.set(spot, new),
+            Motion::Seen { .. }
+            | Motion::Shown { .. }
+            | Motion::Flipped { .. }
+            | Motion::Reshuffled { .. }
+            | Motion::Nothing => {}
+        }
+    }
 }
 
 impl<Face: Copy> Event<Face> {

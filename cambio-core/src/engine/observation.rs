@@ -72,11 +72,6 @@ impl<'a> Observation<'a> {
         self.private.held
     }
 
-    /// Whether this card would match in the open window or chain if it lay in this spot.
-    pub fn would_match(&self, spot: Spot, card: Card) -> bool {
-        View::would_match(self, spot, card)
-    }
-
     /// The spots of the cards that this seat may snap and knows to match in the open window or chain.
     pub fn known_matches(&self) -> SpotSet {
         View::known_matches(self)

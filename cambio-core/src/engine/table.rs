@@ -270,11 +270,6 @@ impl Table {
         }
     }
 
-    /// The carry-over from the previous round.
-    pub fn carry(&self) -> CarryOver {
-        self.carry
-    }
-
     /// Why the round ended, if it has.
     pub fn ended(&self) -> Option<EndReason> {
         self.ended

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::engine::chance::{Chance, Race, RaceOrder};
+use crate::engine::chance::{Chance, RaceOrder, SnapRace};
 use crate::engine::{IllegalAction, Setup};
 use crate::play::observer::Observer;
 use crate::play::playing::PendingDecision;
@@ -240,7 +240,7 @@ impl Chance for KnownOutcomes<'_> {
         unreachable!("a state with latent faces has no stock to order")
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         let orders = orders(race);
         let first = orders[0].0;
         if orders.len() == 1 {
@@ -262,7 +262,7 @@ fn cards(pool: &[Card]) -> Vec<(ChanceOutcome, f64)> {
 }
 
 /// Every order of a race with its probability. The seats are drawn one after the other, as the knob `race` prescribes.
-fn orders(race: &Race<'_>) -> Vec<(RaceOrder, f64)> {
+fn orders(race: &SnapRace<'_>) -> Vec<(RaceOrder, f64)> {
     let spec = race.rules.spec();
     let weight = |seat: Seat| match spec.race {
         RaceKnob::Weighted => f64::from(spec.race_weights.of(seat)),

@@ -73,12 +73,12 @@ impl Deal {
     /// let mut deal = Deal::new(&rules, Key::new(42, 0));
     /// let mut deck = deal.deck(0).to_vec();
     /// deck.reverse();
-    /// deal.lay(0, &deck).unwrap();
+    /// deal.set_deck(0, &deck).unwrap();
     /// let playing = Playing::observed(deal.clone(), 2, &mut ()).unwrap();
     /// assert_eq!(playing.state().face("a1".parse().unwrap()), Some(deck[0]));
-    /// assert!(deal.lay(0, &deck[1..]).is_err());
+    /// assert!(deal.set_deck(0, &deck[1..]).is_err());
     /// ```
-    pub fn lay(&mut self, round: usize, deck: &[Card]) -> Result<(), DealError> {
+    pub fn set_deck(&mut self, round: usize, deck: &[Card]) -> Result<(), DealError> {
         self.rules.check_deck(deck)?;
         self.round(round);
         let size = deck.len();
@@ -91,13 +91,13 @@ impl Deal {
     /// ignored; snappers that `order` does not contain come last.
     ///
     /// A match of the deal then depends on these orders too, and its record contains `"x-races": "laid"`.
-    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
+    pub fn set_race_order(&mut self, round: usize, race: usize, order: RaceOrder) {
         self.shuffle_up_to(round);
-        self.chances[round].lay_race(race, order);
+        self.chances[round].set_race_order(race, order);
     }
 
-    /// Whether the order of any race was [set from outside](Deal::lay_race).
-    pub fn has_laid_races(&self) -> bool {
+    /// Whether the order of any race was [set from outside](Deal::set_race_order).
+    pub(crate) fn has_laid_races(&self) -> bool {
         self.chances.iter().any(RoundChance::has_laid_races)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::chance::{Chance, Race, RaceOrder};
+use crate::engine::chance::{Chance, RaceOrder, SnapRace};
 use crate::engine::motion::Motion;
 use crate::engine::observation::OwnedObservation;
 use crate::engine::state::{DealError, Declared, Order, Setup, State};
@@ -241,7 +241,7 @@ impl Chance for HeardChance<'_> {
     /// The order of a stock does not matter until a card of it is seen.
     fn shuffle(&mut self, _: &mut [Card]) {}
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         race.by(RaceOrder::new(self.0.iter().filter_map(|sighting| match *sighting {
             Event::Snapped { seat, .. } => Some(seat),
             _ => None,

@@ -23,7 +23,7 @@ use crate::{
 /// of the match so far, at any decision; [`restore`](Playing::restore) continues from a record.
 ///
 /// # Determinism
-/// A match depends only on its rules, seats, key and decisions, and on race orders that were [set](Playing::lay_race).
+/// A match depends only on its rules, seats, key and decisions, and on race orders that were [set](Playing::set_race_order).
 ///
 /// # Examples
 /// ```
@@ -73,7 +73,7 @@ impl Playing {
         Playing::observed(Deal::new(rules, key), seats, &mut ())
     }
 
-    /// Begins a match of a deal, whose decks may have been [set](Deal::lay), with an observer.
+    /// Begins a match of a deal, whose decks may have been [set](Deal::set_deck), with an observer.
     ///
     /// # Errors
     /// If the rules do not allow the number of seats.
@@ -130,18 +130,18 @@ impl Playing {
         self.deal.raced(self.game.rounds())
     }
 
-    /// Sets the order of a race of the match, as [`Deal::lay_race`] does.
+    /// Sets the order of a race of the match, as [`Deal::set_race_order`] does.
     ///
     /// ```
     /// use cambio_core::{Playing, Rules, Seat, engine::RaceOrder, rng::Key};
     ///
     /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 3, Key::new(42, 0)).unwrap();
-    /// playing.lay_race(playing.rounds(), playing.races(), RaceOrder::new([Seat::B, Seat::C, Seat::A]));
+    /// playing.set_race_order(playing.rounds(), playing.races(), RaceOrder::new([Seat::B, Seat::C, Seat::A]));
     /// let record = playing.save(&["ann", "bob", "eve"]);
     /// assert_eq!(record.fields["x-races"], "laid");
     /// ```
-    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
-        self.deal.lay_race(round, race, order);
+    pub fn set_race_order(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.deal.set_race_order(round, race, order);
     }
 
     /// The seat to act and its observation; `None` when the match is over.

@@ -130,9 +130,9 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         &self.playing
     }
 
-    /// Sets the order of a race, as [`Playing::lay_race`] does.
-    pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
-        self.playing.lay_race(round, race, order);
+    /// Sets the order of a race, as [`Playing::set_race_order`] does.
+    pub fn set_race_order(&mut self, round: usize, race: usize, order: RaceOrder) {
+        self.playing.set_race_order(round, race, order);
     }
 
     /// The players.
@@ -216,21 +216,6 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     pub fn run(&mut self) -> Result<Option<PendingDecision<'_>>, MatchError> {
         while let StepResult::Decided(..) = self.step()? {}
         Ok(self.playing.turn())
-    }
-
-    /// Continues until another turn or round begins, the caller has to decide, or the match is over.
-    ///
-    /// # Errors
-    /// As [`Referee::step`].
-    pub fn finish_turn(&mut self) -> Result<StepResult, MatchError> {
-        let now = |playing: &Playing| (playing.rounds(), playing.state().table().turns());
-        let begun = now(&self.playing);
-        loop {
-            match self.step()? {
-                StepResult::Decided(..) if now(&self.playing) == begun => {}
-                step => return Ok(step),
-            }
-        }
     }
 
     /// Takes the agent in the seat to act out of the match, so that it can decide on another thread; `None` if no agent

@@ -1,7 +1,7 @@
 //! Steps one round, with any source of decisions and any source of chance.
 
 use crate::engine::IllegalAction;
-use crate::engine::chance::{Chance, Race, RaceOrder};
+use crate::engine::chance::{Chance, RaceOrder, SnapRace};
 use crate::engine::state::DealError;
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
@@ -159,7 +159,7 @@ impl Chance for RecordingChance<'_> {
         self.stocks.push(stock.to_vec());
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         let order = self.chance.race(race);
         self.races.push(order);
         order

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::engine::chance::{Chance, Race, RaceOrder};
+use crate::engine::chance::{Chance, RaceOrder, SnapRace};
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::play::round::Round;
@@ -187,7 +187,7 @@ impl Chance for RecordedChance<'_> {
         }
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         let number = self.races + 1;
         let due: Vec<String> = race.snappers.each().map(|seat| seat.to_string()).collect();
         let Some(letters) = self.round.races.get(self.races) else {
@@ -250,7 +250,7 @@ fn replay_round<W: Observer>(
         if let Some(what) = script.flaw {
             return Err(flaw(format!("`{text}`: {what}")));
         }
-        let context = || format!("`{text}`; legal: {}", told(seat, &choices));
+        let context = || format!("`{text}`; legal: {}", in_record_notation(seat, &choices));
         check_trace(trace.as_deref(), number + 1, observer.0, context)?;
     }
     let last = |what: String| InvalidRecord {
@@ -308,12 +308,12 @@ fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     };
     match read() {
         Some((seat, action)) if seat == asked && choices.contains(action) => Ok((seat, action)),
-        _ => Err(format!("illegal decision `{}`; legal: {}", excerpt(text), told(asked, &choices))),
+        _ => Err(format!("illegal decision `{}`; legal: {}", excerpt(text), in_record_notation(asked, &choices))),
     }
 }
 
 /// The choices of one seat in the notation of records.
-fn told(seat: Seat, choices: &Choices) -> String {
+fn in_record_notation(seat: Seat, choices: &Choices) -> String {
     choices.iter().map(|action| format!("{seat} {action}")).collect::<Vec<_>>().join(", ")
 }
 

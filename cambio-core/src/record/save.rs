@@ -99,7 +99,7 @@ impl Playing {
                 for (race, letters) in round.races.iter().enumerate() {
                     // Invalid seats are skipped, because the races are compared with the record at the end.
                     let seats = letters.iter().filter_map(|text| text.chars().next().and_then(Seat::from_letter));
-                    dealt.lay_race(number, race, RaceOrder::new(seats));
+                    dealt.set_race_order(number, race, RaceOrder::new(seats));
                 }
             }
         }

@@ -141,12 +141,12 @@ impl PowerStep {
     }
 
     /// `swap own`: one of the two cards is the player's own, the other belongs to another seat.
-    pub const fn swaps_own(self) -> bool {
+    pub(crate) const fn swaps_own(self) -> bool {
         self.0 & PowerStep::SWAP_OWN != 0
     }
 
     /// `swap looked`: an earlier step of this power has looked at one or both of the two cards.
-    pub const fn swaps_looked(self) -> bool {
+    pub(crate) const fn swaps_looked(self) -> bool {
         self.0 & PowerStep::SWAP_LOOKED != 0
     }
 

@@ -264,10 +264,10 @@ impl RoundHistory {
     /// let rules = Rules::preset("original").unwrap();
     /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
     /// let mut history = RoundHistory::new(&rules, 2);
-    /// history.stands(&playing.standing());
+    /// history.set_standing(&playing.standing());
     /// assert_eq!((history.rounds(), history.total(Seat::B).units()), (0, 0));
     /// ```
-    pub fn stands(&mut self, standing: &Standing<'_>) {
+    pub fn set_standing(&mut self, standing: &Standing<'_>) {
         self.rounds = u16::try_from(standing.round).unwrap_or(u16::MAX);
         for (total, &given) in self.totals.iter_mut().zip(standing.totals) {
             *total = given;
@@ -406,7 +406,7 @@ impl Sink for RoundHistory {
 
 impl Observer for RoundHistory {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
-        self.stands(standing);
+        self.set_standing(standing);
     }
 
     #[inline]

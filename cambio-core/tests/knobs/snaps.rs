@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_core::engine::{CarryOver, Race, Setup};
+use cambio_core::engine::{CarryOver, Setup, SnapRace};
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{Phase, Rules, Seat, SeatSet};
 
@@ -242,7 +242,7 @@ fn firsts(fields: &str) -> BTreeMap<Seat, u32> {
     let mut stream = Key::new(3, 0).stream(Purpose::Race, 0);
     let mut firsts = BTreeMap::new();
     for _ in 0..4000 {
-        let order = Race { rules: &rules, seats: 4, turn: Seat::B, snappers }.draw(&mut stream);
+        let order = SnapRace { rules: &rules, seats: 4, turn: Seat::B, snappers }.draw(&mut stream);
         let seats: Vec<Seat> = order.seats().collect();
         assert_eq!(seats.iter().copied().collect::<SeatSet>(), snappers);
         assert_eq!(seats.len(), 3);

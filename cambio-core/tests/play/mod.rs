@@ -5,7 +5,7 @@ pub(crate) mod mutate;
 
 use std::collections::BTreeMap;
 
-use cambio_core::engine::{Chance, EndReason, Race, RaceOrder, SnapOutcome};
+use cambio_core::engine::{Chance, EndReason, RaceOrder, SnapOutcome, SnapRace};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::rules::{Deck, MINI_GAMES, PRESETS};
@@ -600,7 +600,7 @@ impl Chance for RepeatedChance {
         stock.copy_from_slice(&self.stocks.remove(0));
     }
 
-    fn race(&mut self, _: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, _: &SnapRace<'_>) -> RaceOrder {
         self.races.remove(0)
     }
 }

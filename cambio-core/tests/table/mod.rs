@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use cambio_core::engine::{CarryOver, Chance, Race, RaceOrder, Setup, SnapOutcome};
+use cambio_core::engine::{CarryOver, Chance, RaceOrder, Setup, SnapOutcome, SnapRace};
 use cambio_core::play::RoundResult;
 use cambio_core::{Action, Card, Event, Phase, Rules, RulesSpec, Seat, SeatSet, Sighting, Spot, State};
 
@@ -140,7 +140,7 @@ impl Chance for ScriptedChance {
         stock.sort_unstable_by_key(|&card| std::cmp::Reverse(card));
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         let order = self.races.pop_front().unwrap_or_else(|| panic!("no race of {:?} is scripted", race.snappers));
         assert_eq!(order.iter().copied().collect::<SeatSet>(), race.snappers, "the race differs from the script");
         RaceOrder::new(order)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_core::engine::{Chance, Dice, Race, RaceOrder, Setup};
+use cambio_core::engine::{Chance, Dice, RaceOrder, Setup, SnapRace};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{Action, Card, Event, Rules, Score, Seat, State};
@@ -58,7 +58,7 @@ impl Chance for Guided<'_> {
         unreachable!("the stock of a mini game is never reshuffled")
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         let seats: Vec<Seat> = race.snappers.iter_from(Seat::A).collect();
         let first = self.choose(vec![(0, 0.5), (1, 0.5)]);
         RaceOrder::new([seats[first], seats[1 - first]])
@@ -231,7 +231,7 @@ impl Chance for First {
         unreachable!("the stock of a mini game is never reshuffled")
     }
 
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+    fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         self.1 = true;
         let seats: Vec<Seat> = race.snappers.iter_from(Seat::A).collect();
         RaceOrder::new([seats[self.0], seats[1 - self.0]])

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::{Received, UNREAD};
 
 /// The maximum number of pending pieces of output. A bot that writes more has to wait.
-const PIECES: usize = 4;
+const MAX_PENDING_PIECES: usize = 4;
 
 #[derive(Debug)]
 pub(in super::super) struct Pipes {
@@ -20,7 +20,7 @@ pub(in super::super) struct Pipes {
 impl Pipes {
     pub(in super::super) fn new(mut stdin: ChildStdin, mut stdout: ChildStdout) -> std::io::Result<Pipes> {
         let (input, to_write) = sync_channel::<Vec<u8>>(UNREAD);
-        let (has_read, output) = sync_channel(PIECES);
+        let (has_read, output) = sync_channel(MAX_PENDING_PIECES);
         std::thread::Builder::new().spawn(move || {
             // A bot that has closed its input causes no error here; the error is then the missing answer.
             while let Ok(bytes) = to_write.recv() {

@@ -1,10 +1,10 @@
 use super::*;
 
-const SETTINGS: RaceSettings = RaceSettings { errors: 2.0, tie: 0.002, trust: None };
+const SETTINGS: ActionRaceSettings = ActionRaceSettings { errors: 2.0, tie: 0.002, trust: None };
 
-fn race(utilities: impl Fn(usize) -> Vec<f64>, settings: &RaceSettings) -> (Action, Vec<u32>) {
+fn race(utilities: impl Fn(usize) -> Vec<f64>, settings: &ActionRaceSettings) -> (Action, Vec<u32>) {
     let decisions = [Action::Draw, Action::Take, Action::Call];
-    let mut race = Race::default();
+    let mut race = ActionRace::default();
     race.begin(decisions.map(|action| (action, 0.0)));
     for world in 0..1000 {
         let all = utilities(world);
@@ -37,9 +37,9 @@ fn decisions_that_fall_behind_are_dropped() {
 #[test]
 fn expected_gains_count_until_the_playouts_are_more_precise() {
     let take_is_best_after = |worlds: usize, scale: f64, trust: Trust| {
-        let mut race = Race::default();
+        let mut race = ActionRace::default();
         race.begin([(Action::Draw, 0.6), (Action::Take, 0.4)]);
-        let settings = RaceSettings { trust: Some(trust), errors: f64::INFINITY, ..SETTINGS };
+        let settings = ActionRaceSettings { trust: Some(trust), errors: f64::INFINITY, ..SETTINGS };
         for world in 0..worlds {
             race.add(0.5 * scale);
             race.add(if world % 10 < 6 { scale } else { 0.0 });

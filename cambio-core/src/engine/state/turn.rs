@@ -4,16 +4,14 @@
 //! by setting the seat to act or by ending the round. `window` carries out snap windows, gifts and chains. Cards move only
 //! through events.
 
-mod window;
-
-use crate::engine::chance::Chance;
-use crate::engine::event::{EndReason, Event, Sink};
-use crate::engine::observation::{may_call, step_has_target};
+use crate::engine::chance::{Chance, RaceOrder, SnapRace};
+use crate::engine::event::{EndReason, Event, Sink, SnapOutcome};
+use crate::engine::observation::{View as _, matches, may_call, step_has_target};
 use crate::engine::state::{Declared, Order, State};
 use crate::engine::table::{CardSource, Opening, Phase};
 use crate::rules::card::{Card, Power};
-use crate::rules::knob::{CallWhen, EmptyHand, Flip, Peek, Redrop, StockEmpty, Window};
-use crate::rules::seat::{Seat, Spot, SpotSet};
+use crate::rules::knob::{CallWhen, EmptyHand, EmptyHandFines, Flip, Late, Matching, Peek, Redrop, StockEmpty, Window};
+use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
 use crate::{Action, RulesSpec};
 
 /// A state while a decision is carried out, with the caller's source of chance and event sink.
@@ -31,7 +29,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     /// Applies an event to the cards, and passes it to the sink.
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
-    pub(crate) fn happens(&mut self, event: Event<Card>) {
+    pub(crate) fn emit(&mut self, event: Event<Card>) {
         self.state.follow(event.motion());
         self.sink.event(&event);
     }
@@ -67,7 +65,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             (_, Action::Look(spot)) => self.look(seat, spot),
             (_, Action::Swap(one, other)) => self.swap(seat, one, other),
             (Phase::Gift, Action::Skip) => {
-                self.happens(Event::Skipped { seat });
+                self.emit(Event::Skipped { seat });
                 self.after_success(seat);
             }
             (_, Action::Skip) => self.decline(seat),
@@ -155,16 +153,16 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             match self.state.table.penalty_spot(seat) {
                 Some(spot) if self.state.table.can_draw() => {
                     self.restock();
-                    self.happens(Event::Penalised { seat, spot });
+                    self.emit(Event::Penalised { seat, spot });
                 }
-                _ => self.happens(Event::PenaltyWaived { seat }),
+                _ => self.emit(Event::PenaltyWaived { seat }),
             }
         }
     }
 
     pub(crate) fn peek(&mut self, seat: Seat, spot: Spot) {
         let face = self.face(spot);
-        self.happens(Event::Peeked { seat, spot, face });
+        self.emit(Event::Peeked { seat, spot, face });
     }
 
     /// Asks `seat`, or the next seat with a peek left, which card it peeks at.
@@ -191,7 +189,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(crate) fn after_peeks(&mut self) {
         if self.spec().flip != Flip::None {
             let card = self.turn_top();
-            self.happens(Event::Flipped { card });
+            self.emit(Event::Flipped { card });
         }
         if self.state.table.rules.flip_opens_window() {
             self.open_window(Opening::Flip);
@@ -224,14 +222,14 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.turns += 1;
         if table.must_call(seat) {
             table.frozen = false;
-            self.happens(Event::TurnBegan { seat });
+            self.emit(Event::TurnBegan { seat });
             return self.call(seat);
         }
         if !self.can_start(seat) {
             self.state.table.turns -= 1;
             return self.end(EndReason::StockOut);
         }
-        self.happens(Event::TurnBegan { seat });
+        self.emit(Event::TurnBegan { seat });
         self.ask(seat, Phase::Start);
     }
 
@@ -255,7 +253,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     fn draw(&mut self, seat: Seat) {
         self.state.table.frozen = false;
         let card = self.turn_top();
-        self.happens(Event::Drew { seat, face: card });
+        self.emit(Event::Drew { seat, face: card });
         self.ask(seat, Phase::Held(CardSource::Stock));
     }
 
@@ -263,7 +261,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let table = &mut self.state.table;
         table.frozen = false;
         let card = table.top.expect("a card is taken from a pile with a top");
-        self.happens(Event::Took { seat, card });
+        self.emit(Event::Took { seat, card });
         self.ask(seat, Phase::Held(CardSource::Pile(card)));
     }
 
@@ -278,7 +276,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     fn add_caller(&mut self, seat: Seat) {
         self.state.table.callers.insert(seat);
         self.state.table.first_caller.get_or_insert(seat);
-        self.happens(Event::Called { seat });
+        self.emit(Event::Called { seat });
     }
 
     /// Ends the round because this seat has no cards, which may count as its call.
@@ -292,7 +290,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     fn cheat(&mut self, seat: Seat, spot: Spot) {
         self.state.table.cheated = true;
         let face = self.face(spot);
-        self.happens(Event::Looked { seat, spot, face });
+        self.emit(Event::Looked { seat, spot, face });
         self.penalise(seat);
         // The last card of the stock may have been a penalty card, so that the seat has no legal decision.
         if !self.can_start(seat) {
@@ -310,14 +308,14 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             (_, Redrop::UnspentPower) => (!was_spent, was_spent),
             (_, Redrop::NoPower | Redrop::Forbidden) => (false, was_spent),
         };
-        self.happens(Event::Dropped { seat, card });
+        self.emit(Event::Dropped { seat, card });
         self.state.table.top_spent = spent;
         self.land(if has_power { power } else { Power::NONE });
     }
 
     fn keep(&mut self, seat: Seat, spot: Spot) {
         let replaced = self.face(spot);
-        self.happens(Event::Kept { seat, spot, replaced });
+        self.emit(Event::Kept { seat, spot, replaced });
         let has_power = self.spec().replaced_power;
         self.land(if has_power { self.state.table.rules.power(replaced) } else { Power::NONE });
     }
@@ -348,7 +346,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.asked = None;
         table.phase = Phase::Over;
         table.ended = Some(reason);
-        self.happens(Event::Ended { reason });
+        self.emit(Event::Ended { reason });
         if !self.chance.settles() {
             return;
         }
@@ -398,7 +396,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     fn look(&mut self, seat: Seat, spot: Spot) {
         let face = self.face(spot);
-        self.happens(Event::Looked { seat, spot, face });
+        self.emit(Event::Looked { seat, spot, face });
         self.state.table.pointed.insert(spot);
         self.state.table.carried_out = true;
         self.next_step();
@@ -408,7 +406,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         // `pointed` follows the cards that were looked at.
         self.state.table.pointed.swap(one, other);
         let (one, other) = (one.min(other), one.max(other));
-        self.happens(Event::Swapped { seat, one, other });
+        self.emit(Event::Swapped { seat, one, other });
         self.state.table.carried_out = true;
         self.next_step();
     }
@@ -419,7 +417,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let looks = |step: crate::rules::PowerStep| (step.looks_at_own() || step.looks_at_others()) && !step.swaps();
         let looks = table.power.step(table.step.into()).is_some_and(looks);
         table.declined_look |= looks;
-        self.happens(Event::Skipped { seat });
+        self.emit(Event::Skipped { seat });
         self.next_step();
     }
 
@@ -431,7 +429,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
         for spot in self.state.table.named.iter_from(self.state.table.turn) {
             let card = self.face(spot);
-            self.happens(Event::Shown { spot, card });
+            self.emit(Event::Shown { spot, card });
         }
         self.state.table.carried_out = true;
         self.next_step();
@@ -449,5 +447,206 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             Window::Before | Window::None => false,
         };
         if reopens { self.open_window(Opening::AfterPower) } else { self.finish_turn() }
+    }
+}
+
+// Snap windows: which seats are asked, how declarations are resolved, gifts and chains.
+
+impl<C: Chance, S: Sink> Turn<'_, C, S> {
+    fn open_window(&mut self, opening: Opening) {
+        let spec = self.spec();
+        let State { table, hidden } = &mut *self.state;
+        table.opening = opening;
+        table.opener = table.top;
+        let too_late = !spec.final_window && opening != Opening::Flip && table.is_last_turn();
+        if !table.rules.has_windows() || too_late {
+            return self.after_window();
+        }
+        table.phase = Phase::Window;
+        hidden.unasked = table.may_snap();
+        if self.asks_knowing() && self.nobody_knows_a_match() {
+            return self.after_window();
+        }
+        self.ask_next();
+    }
+
+    /// Whether only seats that know a matching card are asked.
+    #[inline]
+    fn asks_knowing(&self) -> bool {
+        self.spec().snap_known_only || self.state.hidden.asks_knowing
+    }
+
+    #[inline]
+    fn knows_match(&self, seat: Seat) -> bool {
+        !self.state.view(seat).known_matches().is_empty()
+    }
+
+    /// Returns `true` only if no seat has seen a card that matches the opener. Checks the cached ranks first. If they
+    /// contain the opener's rank, rebuilds the cache from all seen cards, instead of searching the cards of each seat.
+    #[inline]
+    fn nobody_knows_a_match(&mut self) -> bool {
+        let State { table, hidden } = &mut *self.state;
+        if table.rules.spec().matching != Matching::Rank {
+            return false;
+        }
+        let Some(rank) = table.opener.map(|opener| table.rules.rank_bit(opener)) else { return true };
+        if hidden.seen_ranks & rank == 0 {
+            return true;
+        }
+        let seen = table.seen[..table.seats()].iter().fold(SpotSet::EMPTY, |all, &seen| all.union(seen));
+        let faces = seen.each().filter_map(|spot| hidden.faces[spot.index()]);
+        hidden.seen_ranks = faces.fold(0, |ranks, card| ranks | table.rules.rank_bit(card));
+        hidden.seen_ranks & rank == 0
+    }
+
+    /// Asks the next seat that may snap for its declaration. After the last seat, resolves the declarations.
+    #[inline]
+    fn ask_next(&mut self) {
+        self.state.table.phase = Phase::Window;
+        while let Some(seat) = self.state.hidden.unasked.first_from(self.state.table.turn) {
+            self.state.hidden.unasked.remove(seat);
+            self.state.table.asked = Some(seat);
+            if !self.asks_knowing() || self.knows_match(seat) {
+                return;
+            }
+        }
+        self.resolve();
+    }
+
+    fn resolve(&mut self) {
+        let hidden = &mut self.state.hidden;
+        let snappers = std::mem::take(&mut hidden.snappers);
+        let touchers = std::mem::take(&mut hidden.touchers);
+        if !touchers.is_empty() {
+            let table = &self.state.table;
+            for seat in table.turn.round(table.seats()).filter(|&seat| touchers.contains(seat)) {
+                if let Some(Declared::Touch(spot)) = self.state.hidden.declared[seat.index()] {
+                    self.emit(Event::Touched { seat, spot });
+                }
+            }
+        }
+        if snappers.is_empty() {
+            self.after_window();
+        } else {
+            self.resolve_snaps(snappers);
+        }
+    }
+
+    fn resolve_snaps(&mut self, snappers: SeatSet) {
+        let table = &self.state.table;
+        let only = snappers.first_from(table.turn).filter(|&seat| snappers == SeatSet::only(seat));
+        let order = if let Some(seat) = only {
+            RaceOrder::only(seat)
+        } else {
+            let race = SnapRace { rules: &table.rules, seats: table.seats(), turn: table.turn, snappers };
+            self.chance.race(&race)
+        };
+        let mut winner = None;
+        for seat in order.seats() {
+            let Some(Declared::Snap(spot)) = self.state.hidden.declared[seat.index()] else { continue };
+            // Skip a card that the winner has snapped already. Before the gift, no other card leaves its spot.
+            if !self.state.table.occupied.contains(spot) {
+                continue;
+            }
+            let card = self.face(spot);
+            let verdict = match (matches(&self.state.table, seat, spot, card), winner) {
+                (false, _) => SnapOutcome::Wrong,
+                (true, None) => SnapOutcome::Right,
+                (true, Some(_)) => SnapOutcome::Late,
+            };
+            if verdict == SnapOutcome::Late && self.spec().late == Late::Abort {
+                self.emit(Event::Aborted { seat });
+                continue;
+            }
+            self.emit(Event::Snapped { seat, spot, card, verdict });
+            if verdict == SnapOutcome::Right {
+                winner = Some((seat, spot));
+                self.win(seat, spot);
+                // If the winner has no cards left, the round is over. Another seat without cards still gets the gift.
+                let is_over = self.state.table.ends_when_empty() && self.state.table.layout(seat).is_empty();
+                if is_over && self.spec().empty_hand_fines == EmptyHandFines::None {
+                    break;
+                }
+            } else if verdict == SnapOutcome::Wrong || self.spec().late == Late::Penalise {
+                self.penalise(seat);
+            }
+        }
+        match winner {
+            Some((seat, spot)) => self.ask_for_gift(seat, spot),
+            None => self.after_window(),
+        }
+    }
+
+    /// Records a successful snap. The snapped card is already on the pile.
+    fn win(&mut self, seat: Seat, spot: Spot) {
+        let table = &mut self.state.table;
+        table.won = true;
+        table.frozen |= table.rules.spec().freeze;
+        if spot.seat() != seat {
+            table.gap = Some(spot);
+        }
+    }
+
+    fn ask_for_gift(&mut self, seat: Seat, spot: Spot) {
+        if spot.seat() != seat && self.state.table.can_keep(seat) {
+            self.ask(seat, Phase::Gift);
+        } else {
+            self.after_success(seat);
+        }
+    }
+
+    fn give(&mut self, seat: Seat, from: Spot) {
+        let to = self.state.table.gap.expect("a gift goes into a gap");
+        self.emit(Event::Gave { seat, from, to });
+        self.after_success(seat);
+    }
+
+    /// Continues after a successful snap and its gift: handles seats without cards, then asks for the chain.
+    fn after_success(&mut self, winner: Seat) {
+        self.state.table.gap = None;
+        let spec = self.spec();
+        if self.state.table.ends_when_empty()
+            && let Some(seat) = self.state.table.emptied()
+        {
+            return self.end_with_empty(seat);
+        }
+        if spec.empty_hand == EmptyHand::Safe {
+            while let Some(seat) = self.state.table.emptied() {
+                self.state.table.safe.insert(seat);
+                self.emit(Event::BecameSafe { seat });
+            }
+        }
+        if !spec.chain || self.state.table.safe.contains(winner) {
+            return self.after_window();
+        }
+        self.ask(winner, Phase::Chain);
+        if self.asks_knowing() && !self.knows_match(winner) {
+            self.after_window();
+        }
+    }
+
+    /// The winner snaps one more card (000:118–120).
+    fn chain(&mut self, seat: Seat, spot: Spot) {
+        let card = self.face(spot);
+        let verdict =
+            if matches(&self.state.table, seat, spot, card) { SnapOutcome::Right } else { SnapOutcome::Wrong };
+        self.emit(Event::Snapped { seat, spot, card, verdict });
+        if verdict == SnapOutcome::Right {
+            self.win(seat, spot);
+            self.ask_for_gift(seat, spot);
+        } else {
+            self.penalise(seat);
+            self.after_window();
+        }
+    }
+
+    #[inline]
+    fn after_window(&mut self) {
+        let table = &self.state.table;
+        match table.opening {
+            Opening::Flip => self.begin_turn(table.starter),
+            Opening::Landing if !table.power.is_none() => self.begin_power(),
+            Opening::Landing | Opening::AfterPower => self.finish_turn(),
+        }
     }
 }
