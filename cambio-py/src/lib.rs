@@ -71,7 +71,7 @@ mod _cambio {
     #[pymodule_export]
     use super::record::PyRecord;
     #[pymodule_export]
-    use super::rounds::PyStudy;
+    use super::rounds::{PyStudy, _bench};
     #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
     #[pymodule_export]
