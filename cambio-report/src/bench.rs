@@ -44,6 +44,29 @@ fn plain(text: &str) -> String {
 }
 
 /// A benchmark of an agent in a folder.
+///
+/// ```
+/// use cambio_report::{Bench, CheckOutcome, Leaderboard, of_leaderboard};
+/// use cambio_sim::{Executor, Runner};
+///
+/// let (roster, place) = (cambio_agents::roster(), tempfile::tempdir()?);
+/// let bench = Bench::prepare(&place.path().join("greedy"), ("greedy", "1ms", true), false, &roster)?;
+/// assert_eq!((bench.experiments().len(), bench.runs()?.len()), (16, 16));
+///
+/// // Play one part, without pages of the runs.
+/// let executor = Executor::new(1)?;
+/// let play = |plan: &_, folder: &mut _| Runner::new(&executor).run(plan, folder);
+/// bench.play(&["match".to_owned()], &executor, &|line| eprintln!("{line}"), &play)?;
+/// let result = bench.write_result()?;
+/// assert!(result.line().contains(r#""complete":false"#));
+/// assert_eq!(bench.checks(false)?[0].outcome, CheckOutcome::Missing);
+///
+/// let board = Leaderboard::of(&[result]);
+/// assert!(board.text().contains("greedy (1ms, quick; forfeits: 0)"));
+/// assert!(board.markdown().starts_with("| agent | class |") && board.csv()?.starts_with(b"agent,class,"));
+/// assert!(of_leaderboard(&board).contains("greedy"));
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Debug)]
 pub struct Bench<'a> {
     folder: PathBuf,

@@ -46,7 +46,7 @@ from ._cambio import (
     agents,
 )
 from ._types import Reward
-from .measure import AdvantageResult, DecisionKind, SprtResult, TuneResult, advantage, sprt, tune
+from .measure import AdvantageResult, DecisionKind, ExploitResult, SprtResult, TuneResult, advantage, bench, exploit, sprt, tune
 from .run import BatchPlayer, Matrix, Player, Run, Table, columns, evaluate, run, tournament
 from .small import Policy, exploitability
 from .strategy import StrategyPolicy
@@ -69,6 +69,7 @@ __all__ = [
     "DecisionKind",
     "Event",
     "ExperimentError",
+    "ExploitResult",
     "Game",
     "IllegalAction",
     "Knowledge",
@@ -98,8 +99,10 @@ __all__ = [
     "advantage",
     "agent",
     "agents",
+    "bench",
     "columns",
     "evaluate",
+    "exploit",
     "exploitability",
     "parse_decision",
     "run",

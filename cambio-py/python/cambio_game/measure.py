@@ -1,4 +1,4 @@
-"""Sequential tests, tuning, and the value of an agent's decisions."""
+"""Sequential tests, tuning, the value of an agent's decisions, lower bounds on its exploitability, and the benchmark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .run import AnyAgent, factories, named, rules_name, seed_text
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["AdvantageResult", "DecisionKind", "SprtResult", "TuneResult", "advantage", "sprt", "tune"]
+__all__ = ["AdvantageResult", "DecisionKind", "ExploitResult", "SprtResult", "TuneResult", "advantage", "bench", "exploit", "sprt", "tune"]
 
 #: A function that receives messages about the progress, about ten times a second.
 Progress: TypeAlias = Callable[[str], object]
@@ -121,6 +121,23 @@ class AdvantageResult:
     kinds: tuple[DecisionKind, ...]
 
 
+@dataclass(frozen=True)
+class ExploitResult:
+    """The gain of a responder against an agent, the same as of `cambio exploit --rules` with the same options.
+
+    - `gain`: the mean gain per round, half the difference of the scores, and half the width of its 95 % interval, clustered by deal.
+    - `lower_limit`: the one-sided 95 % lower limit of the gain, a lower bound on the exploitability; 0 or less shows nothing. `None` with
+      fewer than two deals, and if all deals agree.
+    - `by_seat`: the mean gain in seat a and in seat b.
+    - `deals`: the number of deals.
+    """
+
+    gain: Interval
+    lower_limit: float | None
+    by_seat: tuple[float, float]
+    deals: int
+
+
 class TableOptions(TypedDict, total=False):
     """The table of a study, and the seed of its deals; by default "classic" at 2 seats, and the name of the function."""
 
@@ -164,6 +181,20 @@ class AdvantageOptions(TableOptions, total=False):
 
     deals: SupportsIndex
     playouts: SupportsIndex
+
+
+class ExploitOptions(TypedDict, total=False):
+    """The options of `cambio exploit --rules`."""
+
+    rules: Rules | str
+    seed: SupportsIndex | str
+    deals: SupportsIndex
+    iterations: SupportsIndex
+    candidates: SupportsIndex
+    asks: SupportsIndex
+    doubt: float
+    clear: float
+    blueprint: str
 
 
 #: The options whose value is one of a few words.
@@ -310,3 +341,51 @@ def advantage(
         for kind in found["asked"]
     )
     return AdvantageResult(interval(found["results"]), interval(found["decisions"]), kinds)
+
+
+def exploit(
+    agent: AnyAgent, *, threads: SupportsIndex = 0, progress: Progress | None = None, **options: Unpack[ExploitOptions]
+) -> ExploitResult:
+    """A lower bound on the exploitability of an agent in single rounds at two seats: the gain of a responder that knows the agent.
+
+    The responder searches with `iterations` playouts for each decision, in `candidates` possible deals, and queries the agent `asks` times at
+    each past decision. `doubt` is the share of the agent's decisions that it assumes to be random. Outside its tree, and unless a decision is
+    better by `clear` standard errors, it plays like the agent `blueprint`. Each deal is played in both seats.
+
+        >>> cambio.exploit("random", rules="mini-m1", deals=40, iterations=50, candidates=10).lower_limit > 0
+        True
+
+    `progress` receives messages. Ctrl-C stops the measurement. Raises `CambioError` for invalid arguments, and `AgentFault` if the agent
+    fails. `exploitability` is exact, for small games.
+    """
+    (spec,), bots = named([agent])
+    found = _run("exploit", {"agent": spec, **options}, bots, threads, progress)
+    one, other = found["by_seat"]
+    return ExploitResult((found["gain"], found["half_width"]), found["lower_limit"], (one, other), found["deals"])
+
+
+def bench(
+    agent: AnyAgent,
+    out: str | PathLike[str],
+    *,
+    time_class: Literal["1ms", "10ms", "100ms"] = "1ms",
+    quick: bool = False,
+    parts: Sequence[str] = (),
+    resume: bool = False,
+    threads: SupportsIndex = 0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Measures an agent by the frozen benchmark, like `cambio bench`. Returns the content of `result.json` in the folder `out`.
+
+    `parts` are some of "duel", "table", "match", "transfer", "exact" and "robust"; by default, all. `quick` plays a hundredth of the deals.
+    With `resume`, an interrupted benchmark in `out` continues. `progress` receives messages. Raises `CambioError` for invalid arguments and
+    after an interruption.
+    """
+    (spec,), bots = named([agent])
+    words = [one_of("parts", part, ("duel", "table", "match", "transfer", "exact", "robust")) for part in parts]
+    is_quick, is_resumed = flag("quick", quick), flag("resume", resume)
+    text = _cambio._bench(
+        spec, Path(out), time_class, is_quick, words, is_resumed, list(bots.items()), whole("threads", threads), progress
+    )
+    result: dict[str, Any] = json.loads(text)
+    return result

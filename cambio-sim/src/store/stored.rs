@@ -190,21 +190,6 @@ impl StoredRun {
         self.entries.iter().map(|entry| entry.segments[0].rows).sum()
     }
 
-    /// The hash of the run id and of the ledger, in hexadecimal. Runs with the same hash have the same rows.
-    pub fn rows_hash(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(self.plan.run_id().as_bytes());
-        for entry in &self.entries {
-            hasher.update(entry.to_text(&self.plan).as_bytes());
-        }
-        hasher.finalize().to_string()
-    }
-
-    /// Whether the rows of this run begin with the rows of `earlier`, which is the same run when it had fewer batches.
-    pub fn continues(&self, earlier: &StoredRun) -> bool {
-        self.plan.run_id() == earlier.plan.run_id() && self.entries.starts_with(&earlier.entries)
-    }
-
     /// A message for each file of a bot or a network that has changed since the run began.
     pub fn changed_files(&self, agents: &[AgentSpec]) -> Vec<String> {
         self.programs.changes(&Programs::of(agents))
