@@ -112,7 +112,7 @@ fn results_on_which_all_deals_agree_are_not_exact() {
         let words = format!("match greedy sharp --deals 40 --quiet --rules flat.toml --luck {luck} --out {luck}");
         let printed = prints(&folder, &words);
         assert!(!printed.contains("exact") && printed.contains("  greedy             0.000 .00–.09"), "{printed}");
-        assert!(printed.contains("* sharp              1.000 .91–1"), "{printed}");
+        assert!(printed.contains("* sharp                1.000 .91–1"), "{printed}");
         let summary = table(&folder.join(luck).join("summary.csv"));
         (summary, table(&folder.join(luck).join("pairwise.csv")).remove(0))
     });

@@ -23,6 +23,13 @@ pub struct Column {
 
 impl Column {
     /// A column with the texts of its declaration, which has no unit if `unit` is empty.
+    ///
+    /// ```
+    /// use cambio_exec::Column;
+    ///
+    /// let column = Column::declared("turns", "Turns\n per round.", "turns");
+    /// assert_eq!((&*column.meaning, column.unit), ("Turns per round.", Some("turns")));
+    /// ```
     pub fn declared(name: &str, meaning: &str, unit: &'static str) -> Column {
         let unit = Some(unit).filter(|unit| !unit.is_empty());
         Column { name: name.to_owned(), unit, meaning: one_line(meaning), ..Column::default() }
@@ -130,6 +137,13 @@ impl Estimate {
     }
 
     /// The estimate with other ends of its interval.
+    ///
+    /// ```
+    /// use cambio_exec::Estimate;
+    ///
+    /// let estimate = Estimate { mean: 0.5, ..Estimate::default() }.with_ends(Some((0.4, 0.6)));
+    /// assert_eq!((estimate.low, estimate.ends()), (Some(0.4), Some((0.4, 0.6))));
+    /// ```
     #[must_use]
     pub fn with_ends(self, ends: Option<(f64, f64)>) -> Estimate {
         let (low, high) = ends.unzip();
@@ -138,6 +152,14 @@ impl Estimate {
 
     /// Whether the estimate is significantly greater or less than 0 among all comparisons; `Equal` if it is not, or if the corrected
     /// p-value is missing because nothing varies.
+    ///
+    /// ```
+    /// use std::cmp::Ordering;
+    /// use cambio_exec::Estimate;
+    ///
+    /// let estimate = Estimate { simultaneous: Some((0.1, 0.3)), p_simultaneous: Some(0.01), ..Estimate::default() };
+    /// assert_eq!((estimate.side(), estimate.scaled(-1.0).side()), (Ordering::Greater, Ordering::Less));
+    /// ```
     pub fn side(&self) -> Ordering {
         match (self.p_simultaneous, self.simultaneous) {
             (Some(_), Some((low, _))) if low > 0.0 => Ordering::Greater,
@@ -147,6 +169,14 @@ impl Estimate {
     }
 
     /// The estimate in another unit: all parts times `factor`, except the p-values. The ends change places if it is negative.
+    ///
+    /// ```
+    /// use cambio_exec::Estimate;
+    ///
+    /// let difference = Estimate { mean: 1.0, error: Some(2.0), ..Estimate::default() }.with_ends(Some((-3.0, 5.0)));
+    /// let turned = difference.scaled(-1.0);
+    /// assert_eq!((turned.mean, turned.error, turned.ends()), (-1.0, Some(2.0), Some((-5.0, 3.0))));
+    /// ```
     #[must_use]
     pub fn scaled(self, factor: f64) -> Estimate {
         let turn = |(low, high): (f64, f64)| {
