@@ -109,7 +109,9 @@ impl Narrator {
                 let cards = if self.rules.spec().penalty.get() == 1 { "card" } else { "cards" };
                 format!("extra {cards} for a failed call: {}", seats.join(", "))
             }
-            Event::Peeked { seat, spot, face } => format!("{seat} peeks at {spot}{}", behind(face)),
+            Event::Peeked { seat, spot, face } | Event::Looked { seat, spot, face } => {
+                format!("{seat} peeks at {spot}{}", behind(face))
+            }
             Event::Flipped { card } => format!("{} is turned over and starts the discard pile", name(card)),
             Event::TurnBegan { seat } => format!("turn of {seat}"),
             Event::Drew { seat, face } => format!("{seat} draws {}", seen(face).map_or("a card", name)),
@@ -118,7 +120,6 @@ impl Narrator {
             Event::Kept { seat, spot, replaced } => {
                 format!("{seat} keeps it in {spot} and discards {}", name(replaced))
             }
-            Event::Looked { seat, spot, face } => format!("{seat} peeks at {spot}{}", behind(face)),
             Event::Swapped { seat, one, other } => format!("{seat} swaps {one} and {other}"),
             Event::Shown { spot, card } => format!("{spot} is turned up: {}", name(card)),
             Event::Skipped { seat } => format!("{seat} skips"),
