@@ -12,7 +12,7 @@ pub(crate) mod score;
 pub(crate) mod seat;
 mod spec;
 
-pub use card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, PowerStep};
+pub use card::{Card, Kind, MAX_KINDS, ParsePowerError, Power, PowerStep};
 pub use score::Score;
 pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, SPOTS, Seat, SeatSet, Spot, SpotIter, SpotSet};
 
@@ -94,7 +94,7 @@ pub enum RulesError {
     #[error("the deck must have at most {MOST_KINDS} kinds, including those without copies, found {kinds}")]
     Kinds { kinds: usize },
     /// The deck has too many cards.
-    #[error("the deck must have at most {} cards, found {cards}", MAX_CARDS / 2)]
+    #[error("the deck must have at most {} cards, found {cards}", card::MAX_CARDS / 2)]
     Cards { cards: usize },
     /// A kind has too many copies.
     #[error(

@@ -293,7 +293,7 @@ fn own_temporary(path: &Path, options: &mut OpenOptions) -> std::io::Result<File
 
 /// Syncs the folder of a file, so that the file's name survives a power failure. Errors are ignored, because not every
 /// system supports this.
-pub fn sync_folder(path: &Path) {
+fn sync_folder(path: &Path) {
     let folder = path.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
     if let Some(Ok(folder)) = folder.map(File::open) {
         let _ = folder.sync_all();

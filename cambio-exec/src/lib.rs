@@ -10,7 +10,7 @@ mod text;
 
 pub use executor::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker, thread_cpu_time};
 pub use files::{
-    Claim, FileError, build_aside, create_folder, create_private_folder, lock, sync_folder, write_private, write_whole,
+    Claim, FileError, build_aside, create_folder, create_private_folder, lock, write_private, write_whole,
 };
 #[doc(hidden)]
 pub use serde;

@@ -70,9 +70,9 @@ pub struct AgentPolicy<A, F> {
 }
 
 /// The default number of random streams with which an agent that draws random numbers decides at each information set.
-pub const STREAMS: u32 = 20;
+const STREAMS: u32 = 20;
 
-/// The default number of random streams for an agent: [`STREAMS`] if it draws random numbers, otherwise 1.
+/// The default number of random streams for an agent: 20 if it draws random numbers, otherwise 1.
 pub fn default_streams(agent: &impl Agent) -> u32 {
     if agent.draws() { STREAMS } else { 1 }
 }

@@ -120,7 +120,7 @@ mod strategy;
 mod walk;
 
 pub use abstraction::{Abstraction, Perceived};
-pub use ask::{AgentPolicy, Exploitability, InfosetPolicy, InfosetView, PolicyAnswers, STREAMS, default_streams};
+pub use ask::{AgentPolicy, Exploitability, InfosetPolicy, InfosetView, PolicyAnswers, default_streams};
 pub use cfr::{Cfr, CfrMethod};
 pub use estimate::{Limits, SizeEstimate};
 pub use game::Game;
@@ -128,7 +128,7 @@ pub use key::HistoryKey;
 pub use mccfr::Mccfr;
 pub use posterior::Posterior;
 pub use respond::{AgentFactory, Responder, ResponderEffort};
-pub use strategy::{BestResponse, ProbabilityError, STRATEGY_FORMAT, Strategy, StrategyError, read_strategy};
+pub use strategy::{BestResponse, ProbabilityError, Strategy, StrategyError, read_strategy};
 
 use cambio_core::{Action, AgentError, Choices, Seat};
 

@@ -277,7 +277,7 @@ pub enum ProbabilityError {
 }
 
 /// The first line of a strategy file.
-pub const STRATEGY_FORMAT: &str = "cambio-strategy/1";
+const STRATEGY_FORMAT: &str = "cambio-strategy/1";
 
 /// The head of a strategy file.
 pub(crate) fn strategy_head(rules: &Rules, id: HistoryKey, [a, b]: [usize; SEATS]) -> String {

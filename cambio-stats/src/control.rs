@@ -33,7 +33,7 @@ impl ControlVariate {
 
     /// The sum of the squares of the control variate before the coefficient is fitted. The error of the coefficient is
     /// inversely proportional to its root: clusters in which the control variate hardly varies do not determine it.
-    pub const SQUARES: f64 = 3.0;
+    const SQUARES: f64 = 3.0;
 
     /// A control variate with this coefficient for the first clusters.
     pub fn new(initial: f64) -> ControlVariate {

@@ -9,7 +9,7 @@ use crate::text::excerpt;
 /// The most kinds in a deck.
 pub const MAX_KINDS: usize = 128;
 /// The most cards on a table: two decks of 128.
-pub const MAX_CARDS: usize = 256;
+pub(crate) const MAX_CARDS: usize = 256;
 
 /// A card: the index of its kind in [`Rules::kinds`](crate::Rules::kinds).
 ///
