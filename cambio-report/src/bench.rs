@@ -35,6 +35,9 @@ pub type BenchError = Box<dyn std::error::Error + Send + Sync>;
 /// A function that receives messages for people.
 type Note<'a> = &'a (dyn Fn(&str) + Sync);
 
+/// The folder of a run of the suite, or the finding about it.
+pub type FoundRun = Result<PathBuf, BenchCheck>;
+
 /// A function that plays the rest of a run and writes its page.
 pub type PlayRun<'a> = &'a dyn Fn(&PlayablePlan, &mut RunFolder) -> Result<Report, RunError>;
 
@@ -215,8 +218,8 @@ impl<'a> Bench<'a> {
         }
         self.refuse_changed_agent()?;
         let (experiment, text) = Experiment::read(&experiments.join(format!("{}.toml", table.name)))?;
-        let plan = experiment.in_current_folder()?.plan(self.roster, &experiments)?.with_toml(text);
-        let report = play(&plan, &mut RunFolder::reopen(&folder, &plan)?)?;
+        let planned = experiment.in_current_folder()?.plan(self.roster, &experiments)?.with_toml(text);
+        let report = play(&planned, &mut RunFolder::reopen(&folder, &planned)?)?;
         Ok(match report.outcome {
             Ok(()) => BenchEnd::Done,
             Err(PlayError::Interrupted) => BenchEnd::Interrupted,
@@ -342,7 +345,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// If this program has other networks than the suite, or a run cannot be read.
-    pub fn runs(&self) -> Result<Vec<(String, Result<PathBuf, BenchCheck>)>, BenchError> {
+    pub fn runs(&self) -> Result<Vec<(String, FoundRun)>, BenchError> {
         self.suite.check_networks()?;
         let wanted = self.suite.plans(&self.tables, &self.request.agent, self.roster)?;
         let check = |(table, wanted): (&BenchTable, PlayablePlan)| {

@@ -69,7 +69,7 @@ impl Leaderboard {
 
     /// The results as lines of JSON.
     pub fn json(&self) -> String {
-        self.results.iter().map(|result| format!("{result}\n")).collect()
+        self.results.iter().flat_map(|result| [result.to_string(), "\n".to_owned()]).collect()
     }
 
     /// The leaderboard as CSV.

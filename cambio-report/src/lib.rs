@@ -24,7 +24,7 @@ mod tuning;
 mod verdict;
 
 #[cfg(feature = "learn")]
-pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome, PlayRun};
+pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome, FoundRun, PlayRun};
 pub use comparison::of_comparison;
 pub use figure::Plot;
 #[cfg(feature = "learn")]

@@ -437,7 +437,7 @@ impl Comparison {
             let differences = Table::shown(heads, own.map(difference));
             tables.extend((!differences.rows.is_empty()).then(|| (String::new(), differences, String::new())));
         }
-        Tables { title: self.runs.iter().map(run).collect(), tables, notes: String::new() }
+        Tables { title: self.runs.iter().map(run).collect(), parts: tables, notes: String::new() }
     }
 
     /// The comparison as rows: by table, agent and run.

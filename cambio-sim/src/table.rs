@@ -57,6 +57,9 @@ impl Table {
     }
 
     /// The table as CSV. Without rows it has only its header.
+    ///
+    /// # Panics
+    /// Does not panic: every row has a cell for each column.
     pub fn csv(&self) -> String {
         let mut csv = csv::Writer::from_writer(Vec::new());
         let header = csv.write_record(self.columns.iter().map(|column| &column.name));
@@ -117,7 +120,7 @@ pub struct Tables {
     /// The lines above the tables in a text.
     pub(crate) title: String,
     /// Each table with the line above it, and the lines below it in a text.
-    pub(crate) tables: Vec<(String, Table, String)>,
+    pub(crate) parts: Vec<(String, Table, String)>,
     /// The lines below the tables in a text.
     pub(crate) notes: String,
 }
@@ -126,14 +129,14 @@ impl Tables {
     /// The tables as text, with an empty line after each.
     pub fn text(&self) -> String {
         let table = |(above, table, below): &(String, Table, String)| format!("{above}{}{below}\n", table.text());
-        format!("{}{}{}", self.title, self.tables.iter().map(table).collect::<String>(), self.notes)
+        format!("{}{}{}", self.title, self.parts.iter().map(table).collect::<String>(), self.notes)
     }
 
     /// The tables as Markdown.
     pub fn markdown(&self) -> String {
         let gap = |above: &str| if above.is_empty() { "" } else { "\n" };
-        let tables = self.tables.iter();
-        tables
+        let parts = self.parts.iter();
+        parts
             .map(|(above, table, _)| format!("{above}{}{}", gap(above), table.markdown()))
             .collect::<Vec<_>>()
             .join("\n")

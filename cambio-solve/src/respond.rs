@@ -508,15 +508,15 @@ impl RoundTrace {
         for slot in 1..=rules.spec().hand.count() {
             for spot in starter.round(SEATS).filter_map(|seat| Spot::new(seat, slot)) {
                 let index = self.leave_stock(None);
-                self.indices.set(spot, index);
+                self.indices.set(spot, Some(index));
             }
         }
     }
 
     /// Adds the next card of the deck, and returns its index.
-    fn leave_stock(&mut self, face: Option<Card>) -> Option<u16> {
+    fn leave_stock(&mut self, face: Option<Card>) -> u16 {
         self.faces.push(face);
-        Some(self.faces.len() as u16 - 1)
+        self.faces.len() as u16 - 1
     }
 
     fn notice(&mut self, sighting: Sighting, rules: &Rules) {
@@ -527,9 +527,9 @@ impl RoundTrace {
             self.faces[usize::from(index)] = Some(card);
         }
         let new = match motion {
-            Motion::Flipped { card } => self.leave_stock(Some(card)),
-            Motion::Drawn { face, .. } => self.leave_stock(face),
-            Motion::Added { .. } => self.leave_stock(None),
+            Motion::Flipped { card } => Some(self.leave_stock(Some(card))),
+            Motion::Drawn { face, .. } => Some(self.leave_stock(face)),
+            Motion::Added { .. } => Some(self.leave_stock(None)),
             _ => None,
         };
         self.indices.follow(&motion, new);

@@ -57,8 +57,8 @@ pub struct CellDigest {
     /// The payoffs of every combination of agents, if the plan plays them all.
     pub game: Option<GameSums>,
     matches_a_deal: u64,
-    /// The hypothesis about this cell, and the difference of its pair in its deals, once a later deal ends.
-    tested: Option<(Hypothesis, Option<Option<Interval>>)>,
+    /// The hypothesis about this cell.
+    tested: Option<TestedPair>,
     /// The sums of each deal, if they are kept.
     kept: Option<KeptDeals>,
     open: OpenDeal,
@@ -85,6 +85,14 @@ struct OpenDeal {
     occupied: Vec<i64>,
     /// For each pair of agents, the number of scores, their sum in halves, and the luck of the first agent.
     duels: Vec<(i64, i64, i64)>,
+}
+
+/// A hypothesis, and the difference of its pair in the deals of the hypothesis once a later deal has ended.
+#[derive(Clone, Copy, Debug)]
+struct TestedPair {
+    hypothesis: Hypothesis,
+    is_complete: bool,
+    difference: Option<Interval>,
 }
 
 impl CellDigest {
@@ -125,7 +133,7 @@ impl CellDigest {
             tested: plan
                 .hypothesis
                 .filter(|hypothesis| std::ptr::eq(&raw const plan.cells[hypothesis.table], cell))
-                .map(|hypothesis| (hypothesis, None)),
+                .map(|hypothesis| TestedPair { hypothesis, is_complete: false, difference: None }),
             kept: None,
             open,
         }
@@ -225,10 +233,11 @@ impl CellDigest {
 
     pub(crate) fn end_deal(&mut self) {
         let Some(deal) = self.open.deal.take() else { return };
-        if let Some((hypothesis, None)) = self.tested
+        if let Some(TestedPair { hypothesis, is_complete: false, .. }) = self.tested
             && deal >= hypothesis.deals
         {
-            self.tested = Some((hypothesis, Some(self.tested_difference(&hypothesis))));
+            let difference = self.tested_difference(&hypothesis);
+            self.tested = Some(TestedPair { hypothesis, is_complete: true, difference });
         }
         let open = &mut self.open;
         let adjusted = self.adjusted.as_mut().map(|adjusted| adjusted.end_deal(&open.payoffs));
@@ -288,7 +297,7 @@ impl CellDigest {
     pub(super) fn tested_difference(&self, hypothesis: &Hypothesis) -> Option<Interval> {
         let [one, other] = hypothesis.pair;
         match self.tested {
-            Some((_, Some(found))) => found,
+            Some(TestedPair { is_complete: true, difference, .. }) => difference,
             _ => Some(self.leading().difference(one, other)?.0),
         }
     }

@@ -65,7 +65,7 @@ impl Derived {
         digest.end_deal();
         let faults = std::mem::take(&mut digest.faults);
         let (hypothesis, pooled) = (HypothesisAnswer::of(plan, &digest), pooled(plan, &digest));
-        let mut derived = Derived { hypothesis, faults, pooled, ..Derived::default() };
+        let mut derived = Derived { hypothesis, pooled, faults, ..Derived::default() };
         let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
         for (index, cell) in digest.cells.iter().enumerate() {
             let sums = CellSums { plan, cell, index };

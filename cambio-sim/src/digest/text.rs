@@ -50,9 +50,9 @@ impl Derived {
             let table = Table::shown(heads, rows.iter().map(cells)).with_widths(&WIDTHS);
             Some((format!("{cell}, {deals} {}\n", noun(deals, "deal")), table, times(plan, timing, index)))
         };
-        let tables = plan.cells.iter().enumerate().filter_map(table).collect();
+        let parts = plan.cells.iter().enumerate().filter_map(table).collect();
         textwrap::fill(&self.answer(str::to_owned), 80)
-            + &Tables { title: String::new(), tables, notes: self.legend(plan) }.text()
+            + &Tables { title: String::new(), parts, notes: self.legend(plan) }.text()
     }
 
     /// The hypothesis of the experiment and its answer, which precede the tables; empty without a hypothesis.
@@ -71,10 +71,10 @@ impl Derived {
         text += "single 95 % intervals by deal.\n";
         if plan.measures_luck() {
             text += "The luck of the cards is subtracted from these and from win. All other figures\n";
-            text += &format!("are with the luck of the cards; raw: {} with the luck.\n", plan.payoff.name());
+            text.extend(["are with the luck of the cards; raw: ", plan.payoff.name(), " with the luck.\n"]);
         }
         if self.has_beyond() {
-            text += &format!("{}\n", textwrap::fill(BEYOND, 80));
+            text.extend([textwrap::fill(BEYOND, 80), "\n".to_owned()]);
         }
         text += "win: share of wins. Per round: points of the layout; calls, and the share that\n";
         let turns = if plan.measures_luck() { "" } else { "; turns of all seats" };
@@ -111,10 +111,10 @@ impl Derived {
             let cells = |row: &PooledRow| {
                 [code(&row.agent), row.tables.to_string(), row.games.to_string(), elo(&row.elo, row.fit)]
             };
-            text += &format!("\n{}", Table::shown(heads, self.pooled.iter().map(cells)).markdown());
+            text.extend(["\n".to_owned(), Table::shown(heads, self.pooled.iter().map(cells)).markdown()]);
         }
         if self.has_beyond() {
-            text += &format!("\n{BEYOND}\n");
+            text.extend(["\n", BEYOND, "\n"]);
         }
         text
     }
@@ -158,7 +158,7 @@ impl BaselineRow {
         let (first, separate) = (&rows[0], if plan.cells.len() > 1 { format!(" {SEPARATE}") } else { "\n".to_owned() });
         Tables {
             title: format!("against {}, in {}, paired by deal\n", first.baseline, plan.payoff.unit()),
-            tables: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
+            parts: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
             notes: format!(
                 "{}95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{separate}",
                 few_deals_note(rows.iter().map(|row| row.deals)),
@@ -192,7 +192,7 @@ impl EquivalenceRow {
                 first.equivalence_margin,
                 plan.payoff.unit()
             ),
-            tables: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
+            parts: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
             notes: format!(
                 "{}Two one-sided tests at 5 %: single 90 % {} intervals, p-values corrected\nfor all pairs of a table that are listed \
                  (Holm). “Not shown” does not mean different.\n{separate}",

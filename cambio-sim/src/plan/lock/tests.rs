@@ -34,6 +34,8 @@ fn a_lock_has_the_specs_of_named_agents() {
     assert!(!plan(["random", "greedy(call_at=7)"]).lock().contains("specs"));
 }
 
+type Change = fn(&mut HypothesisSpec);
+
 #[test]
 fn a_lock_has_the_hypothesis_of_the_experiment() {
     let asked = HypothesisSpec {
@@ -44,15 +46,15 @@ fn a_lock_has_the_hypothesis_of_the_experiment() {
         deals: Some(3),
     };
     let plain = Experiment { deals: 5, ..Experiment::at("classic", 2, &["random", "greedy"]) };
-    let plan = |experiment: &Experiment| {
+    let planned = |experiment: &Experiment| {
         experiment.plan(&cambio_agents::roster(), Path::new(".")).map_err(|error| error.to_string())
     };
-    let with = |change: fn(&mut HypothesisSpec)| {
+    let with = |change: Change| {
         let mut hypothesis = asked.clone();
         change(&mut hypothesis);
-        plan(&Experiment { hypothesis: Some(hypothesis), ..plain.clone() })
+        planned(&Experiment { hypothesis: Some(hypothesis), ..plain.clone() })
     };
-    assert!(!plan(&plain).unwrap().lock().contains("hypothesis"));
+    assert!(!planned(&plain).unwrap().lock().contains("hypothesis"));
     let locked = with(|_| ()).unwrap();
     let text = locked.lock();
     let field = r#""hypothesis":{"pair":[1,0],"table":0,"margin":0.1,"alpha":0.05,"deals":3}"#;
@@ -62,7 +64,7 @@ fn a_lock_has_the_hypothesis_of_the_experiment() {
     assert!(Plan::unlock(&text.replace("\"pair\":[1,0]", "\"pair\":[1,2]")).is_err());
     let toml = locked.toml();
     assert_eq!(toml::from_str::<Experiment>(toml).unwrap().hypothesis, Some(asked.clone()), "{toml}");
-    let changes: [(fn(&mut HypothesisSpec), &str); 6] = [
+    let changes: [(Change, &str); 6] = [
         (|asked| asked.pair[1] = "greedy".into(), "`hypothesis.pair` must be two agents that play at classic, 2 seats"),
         (|asked| asked.pair[1] = "sharp".into(), "`hypothesis.pair` must be limited to agents in `agents`"),
         (|asked| asked.table = Some("x".into()), "`hypothesis.table` must be one of classic, 2 seats, found `x`"),
