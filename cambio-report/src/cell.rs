@@ -413,7 +413,8 @@ impl CellReport<'_> {
                 _ => format!("{}: no values", own.label),
             }
         };
-        let (drawing, reading) = strips(&own, origin, unit);
+        let (drawing, numbers) = strips(&own, origin, unit);
+        let reading = prose("histograms", numbers);
         let caption = json!({ "seats": self.seats(), "luck": self.plan.with_luck(), "reading": reading });
         self.figure(id, title, listed(own.iter().map(described)), caption, drawing)
     }

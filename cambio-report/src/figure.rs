@@ -7,10 +7,9 @@ use std::fmt::{Arguments, Display, Write as _};
 use cambio_stats::histogram::Histogram;
 use minijinja::HtmlEscape;
 use serde::{Serialize, Serializer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::numbers::{grouped, number, short};
-use crate::page::prose;
 
 /// The width of a drawing, chosen so that letters stay readable when the drawing is scaled to narrow and wide screens.
 const WIDTH: f64 = 380.0;
@@ -386,15 +385,11 @@ impl Bars {
         let values = values.take_while(|value| value - self.start < span);
         values.map(|value| Tick { at: self.at(value), label: whole(value) }).collect()
     }
-
-    /// Explains how to read the histograms.
-    fn reading(&self) -> String {
-        prose("histograms", json!({ "step": self.step, "first": self.tails.0, "last": self.tails.1 }))
-    }
 }
 
-/// Histograms on a common axis, one per row (small multiples), with a bar that starts at `origin`; and how to read them.
-pub(crate) fn strips(distributions: &[Distribution<'_>], origin: i64, unit: &str) -> (Drawing, String) {
+/// Histograms on a common axis, one per row (small multiples), with a bar that starts at `origin`; and the numbers in the
+/// explanation of how to read them.
+pub(crate) fn strips(distributions: &[Distribution<'_>], origin: i64, unit: &str) -> (Drawing, Value) {
     let bars = Bars::of(distributions, origin);
     let foot = distributions.len() as f64 * STRIP_ROW;
     let mut drawing = Drawing::under_rows(foot, &bars.ticks(), None, unit);
@@ -414,7 +409,7 @@ pub(crate) fn strips(distributions: &[Distribution<'_>], origin: i64, unit: &str
         drawing.across("middle", (bars.at(low), bars.at(high)), base + 5.0);
         drawing.circle("median", (bars.at(median), base + 5.0), 3.4);
     }
-    (drawing, bars.reading())
+    (drawing, json!({ "step": bars.step, "first": bars.tails.0, "last": bars.tails.1 }))
 }
 
 /// The path of the bars of one histogram, scaled to its tallest bar.
