@@ -59,7 +59,9 @@ pub(super) fn refuse_mixed_output(mut command: &Command, mut matches: &ArgMatche
     let Some(format) = (if has_format { given("format") } else { Vec::new() }).pop() else { return Ok(()) };
     let is_mixed = |arg: &&Arg| {
         let kinds: &[Str] = arg.get_value_names().unwrap_or_default();
-        kinds.iter().any(|kind| kind == "FILE") && given(arg.get_id().as_str()).iter().any(|value| value == "-")
+        arg.get_long().is_some()
+            && kinds.iter().any(|kind| kind == "FILE")
+            && given(arg.get_id().as_str()).iter().any(|value| value == "-")
     };
     let mixed = command.get_arguments().find(is_mixed).filter(|_| ["json", "csv"].contains(&format.as_str()));
     mixed.map_or(Ok(()), |arg| {

@@ -465,7 +465,7 @@ fn shells_and_editors_are_told_what_there_is() {
     let all = "name = 'x'\nseed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\nagents = ['random']\nlineups = 'mirror'\n\
                rotations = 'one'\nunit = 'match'\npayoff = 'win'\nfaults = 'void'\nrecords = true\ncompress = false\n\
                analysis = false\nseat_effects = false\nanchor = 'random'\nagent_seed = 'a'\nsecret = false\nluck = 'off'\n\
-               agents_folder = '.'\n";
+               agents_folder = '.'\nhypothesis = { pair = ['random', 'random'] }\n";
     let mut given: Vec<&str> = all.lines().map(|line| line.split(' ').next().unwrap()).collect();
     given.sort_unstable();
     assert_eq!(named, given);

@@ -260,7 +260,11 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
         "field `lineups` must be a list of lineups whose lengths are in `seats`, found a lineup of length 1",
     );
     check("seats = [2, 3]", "seats = [2, 3", "bad.toml: line ");
-    check("\"greedy\"", "\"greedy\", \"greedy(call_at=5)\"", "are the same agent), found `greedy(call_at=5)` twice");
+    check(
+        "\"greedy\"",
+        "\"greedy\", \"greedy(call_at=5)\"",
+        "are the same agent), found `greedy` and `greedy(call_at=5)`",
+    );
     check("seed = 5", "seed = 5\nlineups = \"some\"", "field `lineups` must be \"all\", \"mirror\", \"compositions\"");
     let twice = "lineups = [[\"greedy\", \"random\"], [\"greedy\", \"random\"]]";
     check("seed = 5", &format!("seed = 5\n{twice}"), "without duplicates, found [greedy | random] twice");

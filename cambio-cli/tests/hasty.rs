@@ -210,14 +210,14 @@ fn errors_in_an_experiment_name_the_field_and_the_fix() {
             "{ field = ['sharp'] }",
             "field `lineups` must be limited to agents in `agents`, found `sharp`; add it to `agents`",
         ),
-        (
-            "deals",
-            "'many'",
-            "line 2: field `deals` must be a whole number from 0 to 18446744073709551615, found 'many'",
-        ),
-        ("deals", "-1", "line 2: field `deals` must be a whole number from 0 to 18446744073709551615, found -1"),
+        ("deals", "'many'", "line 2: field `deals` must be a whole number of at least 1, found 'many'"),
+        ("deals", "-1", "line 2: field `deals` must be a whole number of at least 1, found -1"),
         ("seats", "[2, 'four']", "field `seats` must be a whole number of at least 0, found 'four'"),
-        ("agents", "'greedy'", "line 5: field `agents` must be a list, found 'greedy'"),
+        (
+            "agents",
+            "'greedy'",
+            "line 5: field `agents` must be a list of specs and of tables { spec, name }, found 'greedy'",
+        ),
         (
             "agents",
             "[\n  'greedy',\n  3,\n]",

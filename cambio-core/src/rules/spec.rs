@@ -12,7 +12,7 @@ use crate::rules::knob::{
     Flip, Gift, Knob, Late, LimitInLap, MatchEnd, Matching, OthersAfterCall, Peek, PowerUse, Race, RaceWeights, Redrop,
     Reset, Score, SnapTargets, Starter, StockEmpty, WholeNumber, Window,
 };
-use crate::text::{excerpt, read_toml};
+use crate::text::read_toml;
 
 const PRESET_FILES: [(&str, &str); 6] = [
     ("original", include_str!("../../presets/original.toml")),
@@ -310,7 +310,7 @@ impl RulesSpec {
             None => "custom".to_owned(),
             Some(Value::String(name)) if is_name(name) => name.clone(),
             Some(name) => {
-                let allowed = "one line of 1 to 64 bytes without control characters".to_owned();
+                let allowed = "one line of 1 to 64 bytes".to_owned();
                 return Err(RulesError::Field { field: "name", found: name.to_string(), allowed });
             }
         };
@@ -430,9 +430,8 @@ pub(super) fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.into_iter().chain(MINI_GAMES)
 }
 
-/// Files and pages contain the name as it is, so it must not have characters that an excerpt escapes.
 fn is_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && excerpt(name).to_string() == name
+    (1..=64).contains(&name.len()) && !name.contains(char::is_control)
 }
 
 /// The names of all fields of a rule file.

@@ -290,9 +290,7 @@ fn what_is_no_rule_table_is_refused() {
         let error = RulesSpec::from_json(&value).unwrap_err().to_string();
         assert_eq!(error, format!("rules must be a preset's name or a table of fields, found {value}"));
     }
-    let allowed = "field `name` must be one line of 1 to 64 bytes without control characters, found ";
-    assert_eq!(refusal("name = ''"), format!("{allowed}\"\""));
-    assert!(refusal("name = 'a\u{202e}b'").starts_with(allowed));
+    assert_eq!(refusal("name = ''"), "field `name` must be one line of 1 to 64 bytes, found \"\"");
 }
 
 #[test]

@@ -139,7 +139,9 @@ impl RunFolder {
             plan.check_agents()?;
         }
         // Only an interruption leaves rows that the ledger does not cover.
-        if let Some(rest) = stored.uncovered().into_iter().next().filter(|_| stored.claims_complete) {
+        if let Some(rest) =
+            stored.uncovered().into_iter().next().filter(|_| stored.claims_complete && stored.is_complete())
+        {
             let what = format!("{rest}, and the run is complete");
             return Err(RunError::Damaged(format!("{} is damaged: {what}", path.display())));
         }
