@@ -105,7 +105,7 @@ impl<P: Policy> Ismcts<P> {
         let mut searcher = Searcher::new(settings, params.mode);
         match params.playout {
             Some(Playout::Uniform) => searcher.settings.playouts.policy = PlayoutPolicy::Uniform,
-            Some(Playout::Blueprint) => searcher.settings.playouts.policy = params.search.policy(),
+            Some(Playout::Blueprint) => searcher.settings.playouts.policy = PlayoutPolicy::None,
             None => {}
         }
         searcher.expand = params.expand.unwrap_or(searcher.expand);

@@ -83,7 +83,6 @@ pub use outcome::{JointKnowledge, OutcomeFeatures, OutcomeModel};
 #[doc(hidden)]
 pub use params::set_field;
 pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum};
-pub use playout::PlayoutKnowledge;
 pub use policy::{
     Blueprint, BlueprintHistory, Learned, LearnedParams, NetworkPolicy, Policy, PolicyAgent, PublicHistory,
 };

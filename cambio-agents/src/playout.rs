@@ -7,21 +7,6 @@ use cambio_core::{Action, Card, Phase, Seat, Spot, SpotSet, State, View};
 use crate::card_model::CardModel;
 use crate::heuristic::{HeuristicDecision, HeuristicParams};
 use crate::policy::{HistorySink, Policy};
-use crate::words;
-
-words! {
-    /// The cards that the other seats know in playouts. All but [`PlayoutKnowledge::AsSeen`] are for comparison.
-    #[derive(Default)]
-    pub enum PlayoutKnowledge {
-        /// The cards that each seat has seen in the sampled world.
-        #[default]
-        AsSeen = "seen",
-        /// Every card on the table.
-        All = "all",
-        /// No card.
-        Nothing = "nothing",
-    }
-}
 
 /// How playouts deviate from playouts in which every seat follows the blueprint.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,8 +15,6 @@ pub(crate) enum PlayoutPolicy {
     None,
     /// Uniformly random decisions. In windows, seats snap only cards that they know to match.
     Uniform,
-    /// The other seats play this heuristic as if they knew every card, or no card.
-    Assumed(HeuristicParams, PlayoutKnowledge),
     /// The searching seat plays this heuristic and knows every card, as an oracle does.
     Clairvoyant(HeuristicParams),
 }
@@ -53,7 +36,7 @@ impl<P: Policy> Playouts<P> {
         let gambles = match self.policy {
             PlayoutPolicy::None => self.blueprint.gambles(),
             PlayoutPolicy::Uniform => false,
-            PlayoutPolicy::Assumed(..) | PlayoutPolicy::Clairvoyant(_) => true,
+            PlayoutPolicy::Clairvoyant(_) => true,
         };
         if !gambles {
             world.ask_knowing_only();
@@ -73,15 +56,11 @@ impl<P: Policy> Playouts<P> {
     ) -> Action {
         match &self.policy {
             PlayoutPolicy::Uniform => uniform_decision(world, actor, dice),
-            PlayoutPolicy::Assumed(params, knows) if actor != searcher => {
-                assumed_decision(world, actor, params, *knows)
-            }
             PlayoutPolicy::Clairvoyant(params) if actor == searcher => {
-                assumed_decision(world, actor, params, PlayoutKnowledge::All)
+                let view = world.view(actor);
+                HeuristicDecision::new(&view, &AllCards { view, world }, params).decide()
             }
-            PlayoutPolicy::None | PlayoutPolicy::Assumed(..) | PlayoutPolicy::Clairvoyant(_) => {
-                self.blueprint.decide(&world.view(actor), past)
-            }
+            PlayoutPolicy::None | PlayoutPolicy::Clairvoyant(_) => self.blueprint.decide(&world.view(actor), past),
         }
     }
 
@@ -146,33 +125,21 @@ fn uniform_decision(world: &State, actor: Seat, dice: &mut Dice<SplitMix>) -> Ac
     }
 }
 
-/// The heuristic's decision for a seat that is assumed to know every card, or no card.
-fn assumed_decision(world: &State, actor: Seat, params: &HeuristicParams, knows: PlayoutKnowledge) -> Action {
-    let view = world.view(actor);
-    HeuristicDecision::new(&view, &AssumedCards { view, world, knows }, params).decide()
-}
-
-/// The card model of a seat that is assumed to know every card, or no card.
-struct AssumedCards<'a> {
+/// The card model of a seat that knows every card.
+struct AllCards<'a> {
     view: StateView<'a>,
     world: &'a State,
-    knows: PlayoutKnowledge,
 }
 
-impl CardModel for AssumedCards<'_> {
+impl CardModel for AllCards<'_> {
     fn face(&self, spot: Spot) -> Option<Card> {
-        if self.knows == PlayoutKnowledge::All { self.world.face(spot) } else { None }
+        self.world.face(spot)
     }
 
     fn known(&self) -> SpotSet {
-        let mut known = SpotSet::EMPTY;
-        if self.knows == PlayoutKnowledge::All {
-            // A penalty card that was drawn in the playout possibly has no face yet.
-            let occupied = self.view.table().occupied().iter_from(self.view.seat());
-            let faces = occupied.filter(|&spot| self.world.face(spot).is_some());
-            faces.for_each(|spot| known.insert(spot));
-        }
-        known
+        // A penalty card that was drawn in the playout possibly has no face yet.
+        let occupied = self.view.table().occupied().iter_from(self.view.seat());
+        occupied.filter(|&spot| self.world.face(spot).is_some()).collect()
     }
 }
 

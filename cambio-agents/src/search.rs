@@ -14,7 +14,7 @@ use rand::Rng as _;
 use crate::belief::{Belief, Likelihood};
 use crate::heuristic::{HeuristicParams, Preset};
 use crate::inference::{Inference, SamplingSettings};
-use crate::playout::{PlayoutKnowledge, PlayoutPolicy, Playouts};
+use crate::playout::{PlayoutPolicy, Playouts};
 use crate::policy::{Blueprint, NetworkPolicy, Policy, PublicHistory as _};
 use crate::value::{Utility, Valuer};
 use crate::{WordEnum, params, words};
@@ -36,9 +36,6 @@ params! {
         /// How worlds are sampled: by rules of thumb about the cards that the other seats kept and dropped, and about
         /// their calls (evidence), or by the likelihood of their decisions under the blueprint (policy).
         belief: BeliefKind = BeliefKind::Evidence,
-        /// The cards that the other seats know in playouts: the cards that they have seen, all cards or no cards. The
-        /// last two are for comparison, and need a heuristic as the blueprint.
-        knows: PlayoutKnowledge = PlayoutKnowledge::AsSeen,
         /// Stops playouts at this decision of the searching seat and uses the blueprint's value there; default: plays
         /// to the end of the round. Needs blueprint=learned, and utility=win in single rounds, otherwise utility=match.
         leaf: Option<u32> in 1..=1000,
@@ -131,15 +128,6 @@ impl SearchParams {
             BlueprintName::Learned => self.blueprint.policy(),
         }
     }
-
-    /// How playouts deviate from playouts in which every seat follows the blueprint.
-    pub(crate) fn policy(&self) -> PlayoutPolicy {
-        if self.knows == PlayoutKnowledge::AsSeen {
-            PlayoutPolicy::None
-        } else {
-            PlayoutPolicy::Assumed(self.heuristic(), self.knows)
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -166,7 +154,7 @@ impl<P: Policy> SearchSettings<P> {
             utility,
             likelihood: Likelihood { blueprint: search.heuristic(), epsilon },
             belief: search.belief,
-            playouts: Playouts { blueprint, policy: search.policy(), cutoff: search.leaf },
+            playouts: Playouts { blueprint, policy: PlayoutPolicy::None, cutoff: search.leaf },
             last: search.last,
         }
     }

@@ -125,7 +125,7 @@ fn specs() -> Vec<(String, bool)> {
         ("heuristic(threshold=0.7,bluff=0.2,gamble=0.5,disrupt=1)", false),
         ("heuristic(hoard=0)", false),
         ("rollout(n=12,final=proportional,utility=win)", true),
-        ("rollout(n=8,knows=all,epsilon=0.3)", true),
+        ("rollout(n=8,epsilon=0.3)", true),
         ("ismcts(iterations=16,mode=so)", true),
         ("ismcts(iterations=16,mode=mo,playout=blueprint)", true),
     ];

@@ -79,14 +79,13 @@ fn every_heuristic_decides_legally_under_any_rules() {
     assert!(asked > 100_000, "{asked}");
 }
 
-/// Debug assertions check each decision of a playout. The rules are random, and some searches have `knows=all` or
-/// `knows=nothing`.
+/// Debug assertions check each decision of a playout. The rules are random.
 #[test]
 fn every_policy_of_playouts_decides_legally_under_any_rules() {
     let searches = [
         "rollout(n=3,blueprint=snapper)",
-        "rollout(n=3,knows=all,blueprint=disruptor)",
-        "rollout(n=3,knows=nothing)",
+        "rollout(n=3,blueprint=disruptor)",
+        "oracle(iterations=6)",
         "ismcts(iterations=6,expand=2)",
         "ismcts(iterations=6,mode=mo)",
     ];
