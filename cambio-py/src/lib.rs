@@ -75,7 +75,7 @@ mod _cambio {
         game::{PyGame, game},
         observation::{PyKnowledge, PyObservation, PyWorld, observation},
         record::PyRecord,
-        rounds::{PyStudy, _bench},
+        rounds::{_bench, PyStudy},
         rules::{PyBlock, PyLayout, PyRules},
         small_game::{_strategies, PySmallGame},
         tournament::{_columns, _command, _open, _run, _verify},

@@ -9,7 +9,8 @@ use cambio_report::{Bench, BenchEnd, BenchError, Run, tuning_files};
 use cambio_sim::sprt::SprtOptions;
 use cambio_sim::tune::{ResponsePoint, TuneOptions, Tuned};
 use cambio_sim::{
-    AdvantageOptions, Executor, ExploitOptions, PlayError, PlayablePlan, RemotePlayer, RunFolder, Runner, StudyDriver, StudyError, StudyStep, read_options,
+    AdvantageOptions, Executor, ExploitOptions, PlayError, PlayablePlan, RemotePlayer, RunFolder, Runner, StudyDriver,
+    StudyError, StudyStep, read_options,
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -87,7 +88,9 @@ impl PyStudy {
             let scores = match &self.study {
                 Study::Sprt(options) => options.scores(&roster, &executor, first..behind),
                 Study::Tune(options) => options.scores(&roster, &executor, request, first..behind),
-                Study::Advantage(_) | Study::Exploit(_) => Err(StudyError::Task("this study plays on one machine".to_owned())),
+                Study::Advantage(_) | Study::Exploit(_) => {
+                    Err(StudyError::Task("this study plays on one machine".to_owned()))
+                }
             };
             scores.map_err(|error| failed(&roster, error))
         })
@@ -155,8 +158,7 @@ pub(crate) fn _bench(
     let roster = roster_with(py, &bots)?;
     let executor = Executor::new(threads).map_err(refused)?;
     let played = watched(py, &executor, report.as_ref(), |report| {
-        let report = Mutex::new(report);
-        let note = |line: &str| (report.lock().expect("no panic under this lock"))(line.to_owned());
+        let note = |line: &str| report(line.to_owned());
         let play = |plan: &PlayablePlan, folder: &mut RunFolder| {
             let report = Runner::new(&executor).run(plan, folder)?;
             let (spec, extent) = (folder.spec(), folder.extent());
@@ -166,7 +168,9 @@ pub(crate) fn _bench(
         let bench = Bench::prepare(&out, (agent, class, quick), resume, &roster)?;
         match bench.play(&parts, &executor, &note, &play)? {
             BenchEnd::Done => Ok(bench.write_result()?.line()),
-            BenchEnd::Stopped(_, report) => Err(report.outcome.err().map_or_else(|| "the run stopped".into(), BenchError::from)),
+            BenchEnd::Stopped(_, report) => {
+                Err(report.outcome.err().map_or_else(|| "the run stopped".into(), BenchError::from))
+            }
             BenchEnd::Interrupted => Err("interrupted; the same call with resume=True continues the benchmark".into()),
         }
     });
@@ -205,7 +209,7 @@ fn watched<T: Send>(
     py: Python<'_>,
     executor: &Executor,
     report: Option<&Py<PyAny>>,
-    work: impl FnOnce(&dyn Fn(String)) -> T + Send,
+    work: impl FnOnce(&(dyn Fn(String) + Sync)) -> T + Send,
 ) -> PyResult<T> {
     let token = executor.cancel_token();
     py.detach(|| {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use cambio_agents::{Roster, roster};
 use cambio_report::{Run, of_run};
 use cambio_sim::{
-    Derived, DocumentedTable, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, ReplayScope, RunError, RunFolder,
-    Runner, StoredRun, derive, verify_with,
+    Derived, DocumentedTable, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, ReplayScope,
+    RunError, RunFolder, Runner, StoredRun, derive, verify_with,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
