@@ -85,7 +85,7 @@ fn every_policy_of_playouts_decides_legally_under_any_rules() {
     let searches = [
         "rollout(n=3,blueprint=snapper)",
         "rollout(n=3,blueprint=disruptor)",
-        "oracle(iterations=6)",
+        "rollout(n=3)",
         "ismcts(iterations=6,expand=2)",
         "ismcts(iterations=6,mode=mo)",
     ];
