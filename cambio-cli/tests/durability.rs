@@ -326,7 +326,7 @@ fn a_complete_run_with_more_rows_is_not_resumed() {
 
 #[test]
 fn a_changed_lock_is_named_in_the_error() {
-    let folder = played("lock", 8);
+    let folder = played("changed-lock", 8);
     let lock = folder.join("whole/spec.lock.json");
     let text = fs::read_to_string(&lock).unwrap().replace("\"seed\":\"8\"", "\"seed\":\"9\"");
     fs::write(&lock, text).unwrap();

@@ -67,7 +67,7 @@ fn plain(text: &str) -> String {
 /// let board = Leaderboard::of(&[result]);
 /// assert!(board.text().contains("greedy (1ms, quick; forfeits: 0)"));
 /// assert!(board.markdown().starts_with("| agent | class |") && board.csv()?.starts_with(b"agent,class,"));
-/// assert!(of_leaderboard(&board).contains("greedy"));
+/// assert!(of_leaderboard(&board).html().contains("greedy"));
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 #[derive(Debug)]

@@ -64,14 +64,14 @@ pub struct PlayProgress<'a> {
 /// report.outcome?;
 /// assert_eq!(report.matches, 20);
 /// let random = report.derived.summary.iter().find(|row| row.agent == "random").unwrap();
-/// assert!(random.rank_points < 0.5);
+/// assert!(random.rank_points.mean < 0.5);
 ///
 /// // `play` returns the same tables without a folder.
 /// let report = Runner::new(&executor).play(&plan);
 /// report.outcome?;
 /// let pair = &report.derived.pairwise[0];
 /// assert_eq!((pair.agent.as_str(), pair.other.as_str(), pair.deals), ("random", "greedy", 10));
-/// assert!(pair.difference < 0.0);
+/// assert!(pair.difference.mean < 0.0);
 ///
 /// // The folder contains the experiment, so that `cambio run` can reproduce the folder.
 /// let (again, _) = Experiment::read(&path.join("spec.toml"))?;

@@ -71,7 +71,7 @@ fn names_of_agents_are_unique_and_short() {
     for (agents, sentence) in [
         ("[{ spec = 'greedy', name = 'x' }, { spec = 'random', name = 'x' }]", "found the name `x` for another agent"),
         ("['random', { spec = 'greedy', name = 'random' }]", "found the name `random` for another agent"),
-        ("['greedy', { spec = 'greedy(call_at=5)', name = 'x' }]", "found `x` twice"),
+        ("['greedy', { spec = 'greedy(call_at=5)', name = 'x' }]", "found `greedy` and `x = greedy(call_at=5)`"),
         (
             "[{ spec = 'greedy', name = '' }]",
             "must have 1 to 40 of the characters a-z, A-Z, 0-9, `-`, `_` and `.`, found ``",
