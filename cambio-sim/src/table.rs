@@ -79,7 +79,7 @@ impl Table {
     }
 
     /// The table as aligned text, at most 80 columns wide if its cells have room: numbers to the right, other cells to the left, and
-    /// labels that are longer than [`LABEL_WIDTH`] on their own lines.
+    /// labels that are longer than the first column on their own lines.
     pub fn text(&self) -> String {
         let heads = self.columns.iter().map(|column| column.name.clone()).collect();
         let rows = self.rows.iter().map(|row| row.iter().map(words).collect());
