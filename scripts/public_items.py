@@ -28,11 +28,10 @@ def items(crate, file):
             if re.match(r"mod \w+ \{", next(lines, "")):
                 return
             continue
-        if owner and re.match(r" {%d}\}" % indent, line):
+        if owner and line.startswith(" " * indent + "}"):
             owner = None
-        if found := IMPL.match(line):
-            if not line.rstrip().endswith("}"):
-                indent, owner = len(found[1]), found[2].split("::")[-1]
+        if (found := IMPL.match(line)) and not line.rstrip().endswith("}"):
+            indent, owner = len(found[1]), found[2].split("::")[-1]
         if found := ITEM.match(line):
             path = [crate, owner, found[3]] if owner and len(found[1]) > indent else [crate, found[3]]
             yield f"{'::'.join(path)} {found[2]}"

@@ -119,8 +119,8 @@ def test_a_responder_bounds_the_exploitability() -> None:
     found = cambio.exploit("random", rules="mini-m1", deals=40, iterations=50, candidates=10, seed=3)
     assert found.deals == 40 and found.lower_limit is not None and 0 < found.lower_limit < found.gain[0]
     assert abs(sum(found.by_seat) / 2 - found.gain[0]) < 1e-6
-    with pytest.raises(cambio.CambioError, match="`doubt` must be a number from 0 to 1"):
-        cambio.exploit("greedy", doubt=2.0)
+    with pytest.raises(cambio.CambioError, match="`noise` must be a number from 0 to 1"):
+        cambio.exploit("greedy", noise=2.0)
 
 
 def test_a_benchmark_is_played_without_the_command(tmp_path: Path) -> None:

@@ -19,7 +19,18 @@ from .run import AnyAgent, factories, named, rules_name, seed_text
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["AdvantageResult", "DecisionKind", "ExploitResult", "SprtResult", "TuneResult", "advantage", "bench", "exploit", "sprt", "tune"]
+__all__ = [
+    "AdvantageResult",
+    "DecisionKind",
+    "ExploitResult",
+    "SprtResult",
+    "TuneResult",
+    "advantage",
+    "bench",
+    "exploit",
+    "sprt",
+    "tune",
+]
 
 #: A function that receives messages about the progress, about ten times a second.
 Progress: TypeAlias = Callable[[str], object]
@@ -191,9 +202,9 @@ class ExploitOptions(TypedDict, total=False):
     deals: SupportsIndex
     iterations: SupportsIndex
     candidates: SupportsIndex
-    asks: SupportsIndex
-    doubt: float
-    clear: float
+    repeats: SupportsIndex
+    noise: float
+    min_errors: float
     blueprint: str
 
 
@@ -348,9 +359,9 @@ def exploit(
 ) -> ExploitResult:
     """A lower bound on the exploitability of an agent in single rounds at two seats: the gain of a responder that knows the agent.
 
-    The responder searches with `iterations` playouts for each decision, in `candidates` possible deals, and queries the agent `asks` times at
-    each past decision. `doubt` is the share of the agent's decisions that it assumes to be random. Outside its tree, and unless a decision is
-    better by `clear` standard errors, it plays like the agent `blueprint`. Each deal is played in both seats.
+    The responder searches with `iterations` playouts for each decision, in `candidates` possible deals, and queries the agent `repeats` times
+    at each past decision. `noise` is the share of the agent's decisions that it assumes to be random. Outside its tree, and unless a decision is
+    better by `min_errors` standard errors, it plays like the agent `blueprint`. Each deal is played in both seats.
 
         >>> cambio.exploit("random", rules="mini-m1", deals=40, iterations=50, candidates=10).lower_limit > 0
         True
