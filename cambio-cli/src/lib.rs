@@ -10,7 +10,6 @@ mod advantage;
 mod agents;
 #[cfg(feature = "learn")]
 mod bench;
-#[cfg(feature = "report")]
 mod duel;
 mod exit;
 mod exploit;
