@@ -1,4 +1,4 @@
-//! Texts of the page's numbers, beside those of all tables.
+//! The texts of numbers that only pages show. The formats of all tables are in `cambio_sim::table`.
 
 use cambio_core::text::noun;
 use cambio_sim::BehaviourRow;

@@ -14,7 +14,7 @@ use crate::words::{power_in_words, step_in_words};
 pub enum LineLevel {
     /// The deal, the beginning of a turn, or the end of a round.
     Turn,
-    /// An action in a turn, or what follows from it.
+    /// An action in a turn, or a consequence of it.
     #[default]
     Action,
 }

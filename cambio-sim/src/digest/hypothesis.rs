@@ -40,7 +40,7 @@ pub struct HypothesisAnswer {
     pub complete_deals: u64,
     /// The verdict.
     pub verdict: HypothesisVerdict,
-    /// The mean payoff of the first agent minus that of the second, without the luck of the cards if the run measures it.
+    /// The mean payoff of the first agent minus the mean payoff of the second, without the luck of the cards if the run measures it.
     pub difference: Option<f64>,
     /// The lower end of the interval that corresponds to the test: at the level 1 − alpha for a difference, and 1 − 2 alpha
     /// for equivalence.

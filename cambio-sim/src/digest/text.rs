@@ -143,7 +143,7 @@ impl BaselineRow {
     /// The comparisons for people.
     ///
     /// # Panics
-    /// If there is no row.
+    /// Without rows.
     pub fn tables(rows: &[BaselineRow], plan: &Plan) -> Tables {
         let cells = |row: &BaselineRow| {
             let found = &row.difference;
@@ -172,7 +172,7 @@ impl EquivalenceRow {
     /// The tests for people.
     ///
     /// # Panics
-    /// If there is no row.
+    /// Without rows.
     pub fn tables(rows: &[EquivalenceRow], plan: &Plan) -> Tables {
         let cells = |row: &EquivalenceRow| {
             let verdict = match row.p_holm {
