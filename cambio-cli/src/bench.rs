@@ -112,7 +112,7 @@ fn print_board(args: &Args, roster: &Roster) -> CliResult {
     let mut out = stdout();
     match args.format {
         Format::Json => write!(out, "{}", board.json())?,
-        Format::Csv => out.write_all(&board.csv()?)?,
+        Format::Csv => write!(out, "{}", board.csv())?,
         Format::Md => write!(out, "{}", board.markdown())?,
         Format::Table => write!(out, "{}", board.text())?,
     }

@@ -168,21 +168,8 @@ pub(super) fn play_into(
 ) -> Result<Report, RunError> {
     let report = with_progress(plan, folder.matches(), executor, quiet, |runner| runner.run(plan, folder))?;
     #[cfg(feature = "report")]
-    let report = with_page(report, plan, folder);
+    let report = cambio_report::with_page(report, plan, folder);
     Ok(report)
-}
-
-/// Writes the page of the run, and adds a failure to the report.
-#[cfg(feature = "report")]
-fn with_page(mut report: Report, plan: &PlayablePlan, folder: &RunFolder) -> Report {
-    if !matches!(report.outcome, Err(PlayError::Run(_))) {
-        let (spec, extent) = (folder.spec(), folder.extent());
-        let page = cambio_report::Run { plan, spec, extent, derived: &report.derived, timing: &report.timing };
-        if let Err(error) = page.write(folder.path()) {
-            report.outcome = Err(error.into());
-        }
-    }
-    report
 }
 
 /// Calls `run` with a runner that shows its progress. `before` is the number of matches that are already on disk.

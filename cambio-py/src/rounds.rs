@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use cambio_report::{Bench, BenchEnd, BenchError, Run, tuning_files};
+use cambio_report::{Bench, BenchEnd, BenchError, tuning_files, with_page};
 use cambio_sim::sprt::SprtOptions;
 use cambio_sim::tune::{ResponsePoint, TuneOptions, Tuned};
 use cambio_sim::{
@@ -161,9 +161,7 @@ pub(crate) fn _bench(
         let note = |line: &str| report(line.to_owned());
         let play = |plan: &PlayablePlan, folder: &mut RunFolder| {
             let report = Runner::new(&executor).run(plan, folder)?;
-            let (spec, extent) = (folder.spec(), folder.extent());
-            Run { plan, spec, extent, derived: &report.derived, timing: &report.timing }.write(folder.path())?;
-            Ok(report)
+            Ok(with_page(report, plan, folder))
         };
         let bench = Bench::prepare(&out, (agent, class, quick), resume, &roster)?;
         match bench.play(&parts, &executor, &note, &play)? {

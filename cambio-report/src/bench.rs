@@ -42,7 +42,7 @@ pub type FoundRun = Result<PathBuf, BenchCheck>;
 pub type PlayRun<'a> = &'a dyn Fn(&PlayablePlan, &mut RunFolder) -> Result<Report, RunError>;
 
 /// A message as one line without control characters.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     excerpt(text).up_to(10_000).to_string()
 }
 
@@ -66,7 +66,7 @@ fn plain(text: &str) -> String {
 ///
 /// let board = Leaderboard::of(&[result]);
 /// assert!(board.text().contains("greedy (1ms, quick; forfeits: 0)"));
-/// assert!(board.markdown().starts_with("| agent | class |") && board.csv()?.starts_with(b"agent,class,"));
+/// assert!(board.markdown().starts_with("| agent | class |") && board.csv().starts_with("agent,class,"));
 /// assert!(of_leaderboard(&board).html().contains("greedy"));
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```

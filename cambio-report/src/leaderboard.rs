@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use cambio_agents::Roster;
-use cambio_core::text::{duration, excerpt};
+use cambio_core::text::duration;
+use cambio_sim::table::Table;
 use cambio_stats::is_even;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, BenchError, BenchRequest, BenchResult, RUN_PARTS, RobustResult, WinShare};
+use crate::bench::{Bench, BenchError, BenchRequest, BenchResult, RUN_PARTS, RobustResult, WinShare, plain};
 use crate::page::{Block, Page, ReportTable, Section, TableRow, code, how, prose};
 
 /// What the columns of a leaderboard mean.
@@ -73,14 +74,8 @@ impl Leaderboard {
     }
 
     /// The leaderboard as CSV.
-    ///
-    /// # Errors
-    /// If a cell cannot be written.
-    pub fn csv(&self) -> Result<Vec<u8>, csv::Error> {
-        let mut csv = csv::Writer::from_writer(Vec::new());
-        csv.write_record(COLUMNS)?;
-        self.rows.iter().try_for_each(|row| csv.write_record(row))?;
-        csv.into_inner().map_err(|error| error.into_error().into())
+    pub fn csv(&self) -> String {
+        Table::shown(COLUMNS, self.rows.iter().cloned()).csv()
     }
 
     /// The leaderboard in Markdown.
@@ -105,7 +100,7 @@ impl Leaderboard {
             format!("  {}\n", cells.collect::<Vec<_>>().join("  "))
         };
         let named = |row: &[String; 10]| {
-            format!("{} ({}; forfeits: {})\n{}", excerpt(&row[0]).up_to(10_000), row[1], row[FORFEITS], cells(row))
+            format!("{} ({}; forfeits: {})\n{}", plain(&row[0]), row[1], row[FORFEITS], cells(row))
         };
         let rows: String = self.rows.iter().map(named).collect();
         format!("{}\n{}{rows}\n{LEGEND}\n", self.title, cells(&headings))

@@ -31,5 +31,5 @@ pub use figure::Plot;
 pub use leaderboard::{Leaderboard, of_leaderboard};
 pub use learning::of_learning;
 pub use page::Page;
-pub use run::{Run, of_run};
+pub use run::{Run, of_run, with_page};
 pub use tuning::{Tuning, of_tuning, tuning_files};

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use cambio_exec::write_whole;
 use cambio_sim::{
-    Derived, Experiment, FaultPolicy, Plan, PlannedAgent, PlayedBatches, PooledRow, RunError, StoredRun, Timing,
+    Derived, Experiment, FaultPolicy, Plan, PlannedAgent, PlayError, PlayedBatches, PooledRow, Report, RunError,
+    RunFolder, StoredRun, Timing,
 };
 use cambio_stats::ratings::Fit;
 use serde_json::json;
@@ -64,6 +65,19 @@ impl<'a> Run<'a> {
     pub fn write(self, folder: &Path) -> Result<(), RunError> {
         Ok(write_whole(&folder.join("report.html"), of_run(self).html().as_bytes())?)
     }
+}
+
+/// Writes the page of a run that was played into its folder, unless the folder failed. A failure is the outcome of the report.
+#[must_use]
+pub fn with_page(mut report: Report, plan: &Plan, folder: &RunFolder) -> Report {
+    if !matches!(report.outcome, Err(PlayError::Run(_))) {
+        let (spec, extent) = (folder.spec(), folder.extent());
+        let page = Run { plan, spec, extent, derived: &report.derived, timing: &report.timing };
+        if let Err(error) = page.write(folder.path()) {
+            report.outcome = Err(error.into());
+        }
+    }
+    report
 }
 
 /// Makes `report.html`, the page of a run.

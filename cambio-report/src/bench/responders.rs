@@ -23,7 +23,7 @@ pub(super) fn train(bench: &Bench<'_>, executor: &Executor, note: Note<'_>) -> R
     std::fs::create_dir_all(&folder).map_err(FileError::unwritable(&folder))?;
     let part = &bench.suite.robust;
     let rules = read_rules(&part.rules, Path::new("."))?;
-    let responder = Responder { part, rules: &rules, agent: &bench.agent, roster: bench.roster };
+    let responder = Responder::of(bench, &rules);
     if let Err(error) = responder.learner("shipped") {
         write_whole(&refusal_file(&bench.folder), plain(&error.to_string()).as_bytes())?;
         note(&format!("no responder can be trained: {error}"));
@@ -54,7 +54,11 @@ struct Responder<'a> {
     roster: &'a Roster,
 }
 
-impl Responder<'_> {
+impl<'a> Responder<'a> {
+    fn of(bench: &'a Bench<'_>, rules: &'a Rules) -> Responder<'a> {
+        Responder { part: &bench.suite.robust, rules, agent: &bench.agent, roster: bench.roster }
+    }
+
     fn recipe(&self, from: &str) -> Result<Recipe, LearnError> {
         let recipe = Recipe::exploiting(&self.agent.to_string(), &self.part.rules, self.part.seats);
         if from == "nothing" {
@@ -126,14 +130,14 @@ impl Responder<'_> {
 /// Why no responder to the agent can be trained; `None` if one can.
 pub(super) fn refusal(bench: &Bench<'_>) -> Result<Option<String>, PlanError> {
     let rules = read_rules(&bench.suite.robust.rules, Path::new("."))?;
-    let responder = Responder { part: &bench.suite.robust, rules: &rules, agent: &bench.agent, roster: bench.roster };
+    let responder = Responder::of(bench, &rules);
     Ok(responder.learner("shipped").err().map(|error| plain(&error.to_string())))
 }
 
 /// Checks the recipe and the networks of each responder, and repeats their evaluations.
 pub(super) fn verify(bench: &Bench<'_>) -> Result<Vec<BenchCheck>, BenchError> {
     let rules = read_rules(&bench.suite.robust.rules, Path::new("."))?;
-    let responder = Responder { part: &bench.suite.robust, rules: &rules, agent: &bench.agent, roster: bench.roster };
+    let responder = Responder::of(bench, &rules);
     let refused = refusal_file(&bench.folder);
     if refused.exists() {
         let (text, outcome) = if responder.learner("shipped").is_ok() {
