@@ -16,6 +16,10 @@ const UNSEEN: f64 = 0.25;
 /// *Coverage* of the book lists, and checked on others.
 const ORDINARY: f64 = 4.0;
 
+/// The standard deviation below which clusters from which luck may have been subtracted agree. Luck is measured in millionths
+/// of a win, so where agents play alike, its sum over a deal differs from 0 by the rounding.
+const ROUNDING: f64 = 1e-4;
+
 /// The range of a result. It selects the method for the interval of the mean.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Support {
@@ -124,7 +128,8 @@ impl PowerSums {
 /// clusters, but at least 1.
 ///
 /// A result minus the luck of the cards has no bounds, but [its expected value has](Support::MeanWithin). Its interval is
-/// the same without the least weight ¼ and without moving the ends, so it is Student's if z = 0.
+/// the same without the least weight ¼ and without moving the ends, so it is Student's if z = 0. Clusters that differ by less
+/// than 10⁻⁴ agree, because of the rounding of the luck: their standard error is 0.
 ///
 /// If all `D` clusters agree, the standard error is 0. Then the interval uses an upper bound u = t² / (t² + D) on the
 /// share of clusters that differ (Wilson 1927, "Probable inference, the law of succession, and statistical inference").
@@ -165,6 +170,9 @@ impl Interval {
     /// The interval of a mean with this standard error over this many clusters. Bounded results are assumed to be
     /// [normal](Shape::NORMAL); [`Interval::with_shape`] changes that.
     pub fn new(mean: f64, error: Option<f64>, clusters: u64, support: Support) -> Interval {
+        let may_be_rounded = matches!(support, Support::Line | Support::MeanWithin(..));
+        let agree = |error: f64| may_be_rounded && error * (clusters as f64).sqrt() < ROUNDING;
+        let error = error.map(|error| if agree(error) { 0.0 } else { error });
         Interval { mean, error, clusters, support, shape: Shape::NORMAL, ends: None }.with_shape(Shape::NORMAL)
     }
 
