@@ -139,6 +139,24 @@ impl CellDigest {
         }
     }
 
+    /// The payoffs in the first table of a plan with one lineup, over these deals in this order, with the luck of the cards and, if the
+    /// plan measures it, without: a resample of deals that [`play_block`](crate::play_block) played.
+    ///
+    /// # Panics
+    /// If there are more deals than the plan has, or the plan has several lineups.
+    pub fn of_deals<'b>(
+        plan: &Plan,
+        deals: impl IntoIterator<Item = &'b BlockRows<'b>>,
+    ) -> (PayoffSums, Option<PayoffSums>) {
+        let mut digest = CellDigest::new(plan, &plan.cells[0]);
+        assert_eq!(plan.cells[0].lineups.len(), 1, "with one lineup, a block is a deal");
+        for (number, rows) in (0..).zip(deals) {
+            digest.add_rows(plan, &plan.block(number), rows);
+        }
+        digest.end_deal();
+        (digest.raw, digest.adjusted.map(|adjusted| adjusted.sums))
+    }
+
     /// Adds the behaviour in deals of one group.
     pub(super) fn add_behaviour(&mut self, group: u64, behaviour: &CellBehaviour) {
         self.behaviour.merge(behaviour);
