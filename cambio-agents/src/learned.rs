@@ -7,6 +7,7 @@ mod card;
 mod evaluation;
 mod features;
 mod file;
+mod general;
 mod network;
 mod position;
 mod shipped;

@@ -1,6 +1,6 @@
 //! The advantage of decisions over the decisions of a policy.
 
-use cambio_agents::{AdvantageEstimator, Blueprint, Policy, PolicyAgent, Preset, roster};
+use cambio_agents::{AdvantageEstimator, Blueprint, Network, Policy, PolicyAgent, Preset, roster};
 use cambio_core::engine::Dice;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Card, MatchSetup, Observer, Rules, Seat, Spot, State, play_match};
@@ -109,7 +109,8 @@ fn redealing_unseen_cards_changes_no_seen_card() {
 #[test]
 fn a_policy_that_cannot_play_is_refused() {
     let rules = Rules::preset("mini-m1").unwrap();
-    let mut network = Blueprint::Network(Box::new(cambio_agents::NetworkPolicy::shipped()));
+    let other = Network::shipped(&Rules::preset("classic").unwrap(), 2).unwrap();
+    let mut network = Blueprint::Network(Box::new(cambio_agents::NetworkPolicy::new(other)));
     assert!(network.begin(&rules, 2).is_err());
     let refused = AdvantageEstimator::new(network, &rules, 2, Seat::A, 1, Key::new(1, 0).agent(Seat::A));
     assert!(refused.is_err());

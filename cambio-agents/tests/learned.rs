@@ -8,9 +8,9 @@ use cambio_agents::{
 };
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
-use cambio_core::rules::PRESETS;
+use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::testing::{CheckScope, check_agent};
-use cambio_core::{Agent, MatchSetup, Rules, play_match};
+use cambio_core::{Agent, MatchSetup, Rules, RulesSpec, play_match};
 
 use crate::play::amount;
 
@@ -120,6 +120,46 @@ fn a_network_for_other_rules_cannot_play() {
         "{error}"
     );
     assert!(matches!(network(&original).fitting(&classic), Err(NetworkError::Rules { .. })));
+}
+
+/// Rule files with other decks and knobs than the presets.
+fn house_rules() -> Vec<Rules> {
+    let files = [
+        "name = 'two decks'\nbase = 'classic'\ndecks = 2\njokers = 4\n[points]\nJK = -1",
+        "name = 'same points'\nbase = 'classic'\nmatch = 'points'\ncallers = 'several'\nhand = 6\npeek = 'choose 3'\n[points]\n5 = 6",
+        "name = 'negative'\nbase = 'classic'\nfirst_call = 3\n[points]\nQ = -5\nK = 25",
+    ];
+    let rules = |text| RulesSpec::from_toml(text).unwrap().validate().unwrap();
+    let mini = MINI_GAMES.iter().map(|name| Rules::preset(name).unwrap());
+    files.into_iter().map(rules).chain(mini).collect()
+}
+
+#[test]
+fn the_general_network_plays_every_rule_file() {
+    for rules in house_rules() {
+        for seats in (2..=8).filter(|&seats| rules.covers(seats).is_ok()).step_by(amount(3, 1)) {
+            let network = Network::shipped(&rules, seats).unwrap();
+            assert!(network.inputs().are_general() && network.inputs().rules() == &rules);
+            let mut agents: Vec<Learned> = (0..seats).map(|_| Learned::shipped()).collect();
+            let match_setup = MatchSetup { rules, seats, key: Key::new(7, seats as u64) };
+            let result = play_match(&match_setup, &mut agents, &mut ());
+            assert!(result.is_ok(), "{}, {seats} seats: {result:?}", rules.name());
+        }
+    }
+}
+
+#[test]
+fn general_networks_have_the_same_inputs_under_all_rules() {
+    let classic = NetworkInputs::general(&Rules::preset("classic").unwrap());
+    let network = network_with(&classic);
+    let (read, facts) = Network::from_bytes(&network.to_bytes(&serde_json::Value::Null)).unwrap();
+    assert!(read.inputs().are_general() && &facts.rules == classic.rules());
+    assert!(read.floats() == network.floats());
+    for rules in house_rules() {
+        let other = read.under(&rules).unwrap();
+        assert_eq!((other.inputs().rules(), other.inputs().count()), (&rules, classic.count()));
+        assert!(other.floats() == network.floats());
+    }
 }
 
 #[test]

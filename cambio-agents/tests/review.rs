@@ -111,9 +111,9 @@ fn the_same_match_has_the_same_appraisal() {
 }
 
 #[test]
-fn where_no_network_knows_the_cards_the_heuristic_plays_on() {
+fn the_general_network_reviews_matches_with_other_cards() {
     let watcher = watch(Rules::preset("mini-dpk").unwrap(), &["greedy", "random"], 1, 8);
-    assert_eq!(watcher.reviewer.player(), "heuristic");
+    assert_eq!(watcher.reviewer.player(), "learned");
     assert!(watcher.told.iter().any(|(_, _, review)| review.known.is_some()));
 }
 

@@ -104,7 +104,8 @@ fn repetitions(
         let mut rng = ChaCha8Rng::seed_from_u64(repetition << 16 | deals);
         let drawn = (0..deals).map(|_| &rows[rng.index(rows.len())]);
         let (raw, adjusted) = CellDigest::of_deals(plan, drawn);
-        [raw, adjusted.expect("the plan measures luck")].map(|sums| sums.payoff(0, Payoff::Win).expect("deals were added"))
+        [raw, adjusted.expect("the plan measures luck")]
+            .map(|sums| sums.payoff(0, Payoff::Win).expect("deals were added"))
     };
     let mut found = [Vec::new(), Vec::new()];
     let keep = |_, intervals: [Interval; 2]| -> Result<(), PlayError> {

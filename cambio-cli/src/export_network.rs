@@ -5,8 +5,6 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use cambio_agents::{FloatNetwork, Network, WordEnum as _};
-use cambio_core::Rules;
-use cambio_core::rules::PRESETS;
 use cambio_core::text::excerpt;
 use cambio_exec::read_bytes;
 use safetensors::SafeTensorError;
@@ -24,12 +22,11 @@ pub(super) fn write(name: &str, out: &Path) -> CliResult {
         return Err("--out must be a file, because a terminal cannot show a network".into());
     }
     let out = OutputFile::reserve(out)?;
-    let bytes: Cow<'static, [u8]> = match bundled(name) {
-        Some(bytes) => bytes.into(),
+    let bytes: Cow<'static, [u8]> = match Network::shipped_files().find(|(own, _)| own == name) {
+        Some((_, bytes)) => bytes.into(),
         None => read_bytes(name.as_ref(), MAX_BYTES)
             .map_err(|error| {
-                let names = PRESETS.iter().flat_map(|preset| [(*preset).to_owned(), format!("{preset}-many")]);
-                let names = names.filter(|name| bundled(name).is_some()).collect::<Vec<_>>().join(", ");
+                let names = Network::shipped_files().map(|(own, _)| own).collect::<Vec<_>>().join(", ");
                 let name = excerpt(name);
                 format!("cannot read {name}: {error}; --export must be a file or a bundled network: {names}")
             })?
@@ -55,15 +52,10 @@ pub(super) fn write(name: &str, out: &Path) -> CliResult {
     // One field, because the fields have no fixed order in the file.
     let about = serde_json::json!({
         "inputs": count, "groups": groups, "highest": FloatNetwork::HIGHEST, "step": FloatNetwork::STEP,
-        "policy": network.is_policy(), "rules": facts.rules.spec().to_json(), "made": facts.made,
+        "policy": network.is_policy(), "general": inputs.are_general(), "rules": facts.rules.spec().to_json(), "made": facts.made,
     });
     let metadata = [("cambio".to_owned(), about.to_string())].into_iter().collect();
     let bytes = safetensors::serialize(tensors, Some(metadata))?;
     out.write_binary(&bytes)?;
     Ok(Exit::Done)
-}
-
-fn bundled(name: &str) -> Option<&'static [u8]> {
-    let (preset, seats) = name.strip_suffix("-many").map_or((name, 2), |preset| (preset, 4));
-    Network::shipped_file(&Rules::preset(preset).ok()?, seats)
 }

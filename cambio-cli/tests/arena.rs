@@ -170,7 +170,6 @@ fn advantages_add_up_to_results_for_any_threads() {
     for (words, sentence) in [
         ("advantage greedy --over nobody", "--over must be one of "),
         ("advantage oracle", "sees hidden cards"),
-        ("advantage greedy --rules mini-m1", "no network comes with the cards of `mini-m1`"),
         ("advantage greedy --playouts 0", "--playouts must be a whole number from 1 to 1000000, found 0"),
     ] {
         refuses(&folder, words, sentence);

@@ -226,8 +226,9 @@ fn a_benchmark_measures_one_version_of_the_agent() {
 #[test]
 fn agents_without_a_network_forfeit_in_the_benchmark() {
     let place = folder("bench-forfeits");
-    let shown = said(&cambio(&place, "bench learned --out l --quick --parts transfer exact"));
-    assert!(shown.contains("learned (1ms, quick; forfeits: 25.0 % of transfer)\n"), "{shown}");
+    fs::write(place.join("own.net"), Network::shipped_file(&Rules::preset("classic").unwrap(), 2).unwrap()).unwrap();
+    let shown = said(&cambio(&place, "bench 'learned(\"own.net\")' --out l --quick --parts transfer exact"));
+    assert!(shown.contains("(1ms, quick; forfeits: 25.0 % of transfer)\n"), "{shown}");
     let found = result(&place.join("l"));
     let forfeits = |table: &Value| table["forfeits"].as_u64().unwrap();
     let forfeits = found["parts"]["transfer"].as_object().unwrap().values().map(forfeits).collect::<Vec<_>>();
@@ -238,7 +239,7 @@ fn agents_without_a_network_forfeit_in_the_benchmark() {
     assert!(found["exact"].as_object().unwrap().values().all(Value::is_null), "{found}");
     let reasons = found["exact_errors"].as_object().unwrap();
     assert_eq!(reasons.len(), 9, "{found}");
-    assert!(reasons["mini-p"].as_str().unwrap().contains("no network comes with the cards of `mini-p`"), "{found}");
+    assert!(reasons["mini-p"].as_str().unwrap().contains("its network is for the cards of `classic`"), "{found}");
 }
 
 #[test]

@@ -292,6 +292,8 @@ fn a_check_plays_on_a_rule_file_and_keeps_a_counterexample() {
 fn an_agent_that_cannot_play_is_refused_before_play() {
     let folder = folder("unplayable");
     fs::write(folder.join("odd.toml"), "base = 'classic'\nname = 'odd'\n[points]\n'2' = 9\n").unwrap();
+    let classic = cambio_core::Rules::preset("classic").unwrap();
+    fs::write(folder.join("own.net"), cambio_agents::Network::shipped_file(&classic, 2).unwrap()).unwrap();
     fs::write(folder.join("quits.sh"), "exit 7\n").unwrap();
     let bot = "'external(\"sh quits.sh\",start_ms=60000)'";
     let spec = |agents: &str, more: &str| {
@@ -300,34 +302,39 @@ fn an_agent_that_cannot_play_is_refused_before_play() {
         );
         fs::write(folder.join("spec.toml"), text).unwrap();
     };
-    let network =
-        "field `agents` must be agents that can play `odd` at 2 seats, found `learned`: no network comes with";
+    let network = "field `agents` must be agents that can play `odd` at 2 seats, found `learned(\"own.net\")`: its network is for";
     let quits =
         "that can play `classic` at 2 seats, found `external(\"sh quits.sh\",start_ms=60000)`: the bot exited instead";
     for words in ["run spec.toml --out out", "run spec.toml --out out --resume"] {
-        spec("'greedy', 'learned', 'random'", "");
+        spec("'greedy', 'learned(\"own.net\")', 'random'", "");
         assert!(fails(&folder, 2, words).contains(network), "{words}");
         spec(&format!("'greedy', {bot}"), "");
         assert!(fails(&folder, 2, words).contains(quits), "{words}");
     }
     // An agent is not asked about tables at which it does not sit.
-    spec("'greedy', 'learned', 'random'", "lineups = [['greedy', 'random'], ['greedy', 'random', 'random']]\n");
+    spec(
+        "'greedy', 'learned(\"own.net\")', 'random'",
+        "lineups = [['greedy', 'random'], ['greedy', 'random', 'random']]\n",
+    );
     done(&folder, "run spec.toml --out apart --quiet");
     for words in [
-        "match greedy learned --rules odd.toml",
-        "match greedy learned --rules odd.toml --out out",
-        "sprt greedy learned --rules odd.toml",
-        "tune --agent greedy(call_at=?) --range 3..4 --field learned --rules odd.toml --deals 8 --out out",
+        "match greedy 'learned(\"own.net\")' --rules odd.toml",
+        "match greedy 'learned(\"own.net\")' --rules odd.toml --out out",
+        "sprt greedy 'learned(\"own.net\")' --rules odd.toml",
+        "tune --agent greedy(call_at=?) --range 3..4 --field 'learned(\"own.net\")' --rules odd.toml --deals 8 --out out",
     ] {
         let refused = fails(&folder, 2, &format!("{words} --quiet"));
-        assert!(refused.contains("that can play `odd` at 2 seats, found `learned`: "), "{words}: {refused}");
+        assert!(
+            refused.contains("that can play `odd` at 2 seats, found `learned(\"own.net\")`: "),
+            "{words}: {refused}"
+        );
     }
     for words in [format!("match greedy {bot}"), format!("sprt greedy {bot}")] {
         assert!(fails(&folder, 2, &format!("{words} --quiet")).contains(quits), "{words}");
     }
-    let recipe = "rules = 'odd.toml'\nseats = [2]\nmatches = 100\nagents = ['greedy', 'learned']\n";
+    let recipe = "rules = 'odd.toml'\nseats = [2]\nmatches = 100\nagents = ['greedy', 'learned(\"own.net\")']\n";
     fs::write(folder.join("outcome.toml"), recipe).unwrap();
     let refused = fails(&folder, 1, "learn --outcome outcome.toml --out out --quiet");
-    assert!(refused.contains("`agents`: `learned` cannot play at 2 seats: no network"), "{refused}");
+    assert!(refused.contains("`agents`: `learned(\"own.net\")` cannot play at 2 seats: its network"), "{refused}");
     assert!(!folder.join("out").exists());
 }

@@ -101,14 +101,14 @@ fn records_train_a_clone_and_a_responder_beats_it() {
 }
 
 #[test]
-fn a_responder_to_rules_of_ones_own_begins_with_nothing() {
+fn responders_under_other_rules_begin_with_the_general_network() {
     let folder = folder("own");
     let printed = prints(&folder, "learn --exploit random --rules mini-m1 --matches 3000 --quiet --out out");
     assert!(printed.contains("random on mini-m1 at 2 seats, a lower bound"), "{printed}");
-    let recipe = fs::read_to_string(folder.join("out/recipe.toml")).unwrap();
-    assert!(!recipe.contains("from ="), "{recipe}");
-    // Another training can start from this network, but not on rules with other cards.
-    let other = "learn --exploit greedy --matches 500 --quiet --from out/network.net";
+    let recipe = |of: &str| fs::read_to_string(folder.join("out").join(of).join("recipe.toml")).unwrap();
+    assert!(recipe("from-shipped").contains("from = \"shipped\"") && !recipe("from-nothing").contains("from ="));
+    // Another training can start from a network for one deck, but not on rules with other cards.
+    let other = "learn --exploit greedy --matches 500 --quiet --from out/from-nothing/network.net";
     prints(&folder, &format!("{other} --rules mini-m1 --out more"));
     let said = fails(&folder, 1, &format!("{other} --out else"));
     assert!(said.contains("for the cards of `mini-m1`, which differ from the cards of `classic`"), "{said}");
@@ -121,9 +121,11 @@ fn what_cannot_be_learned_is_one_sentence() {
     assert!(said("--exploit shark").contains("there is no agent `shark`"));
     assert!(said("--exploit oracle").contains("`oracle` sees hidden cards"));
     assert!(said("--exploit 'external(\"python3 bot.py\")'").contains("is a bot"));
-    assert!(said("--exploit learned --rules mini-m1").contains("`learned` cannot play here"));
-    let none = said("--exploit greedy --rules mini-m1 --from shipped");
-    assert!(none.contains("found `shipped` (no network is bundled for the cards of `mini-m1`)"), "{none}");
+    let classic = cambio_core::Rules::preset("classic").unwrap();
+    fs::write(folder.join("classic.net"), cambio_agents::Network::shipped_file(&classic, 2).unwrap()).unwrap();
+    let unfit = said("--exploit greedy --rules mini-m1 --from classic.net");
+    assert!(unfit.contains("`classic`") && unfit.contains("`mini-m1`"), "{unfit}");
+    assert!(said("--exploit 'learned(\"classic.net\")' --rules mini-m1").contains("cannot play here"));
     assert!(said("--exploit greedy --from no.net").contains("no.net"));
     assert!(said("--clone no.jsonl").contains("no.jsonl cannot be read"));
     fs::write(folder.join("bad.jsonl"), "[]\n").unwrap();

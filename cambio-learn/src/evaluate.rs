@@ -28,7 +28,8 @@ impl EvaluationResult {
 /// The value of a win in units, so that an equal share of the win is a whole number for 1 to 8 winners.
 const UNITS: i64 = 840;
 
-/// Plays deals between a network, in each seat in turn, and one agent in all other seats.
+/// Plays deals between a network, in each seat in turn, and one agent in all other seats. Deals cycle through the networks, which
+/// may be one network under several rule systems; a system whose deck is too small for the seats is skipped.
 ///
 /// # Errors
 /// The error of the first match, in order of the deals, that could not be played; `None` if the executor was cancelled.
@@ -36,15 +37,18 @@ const UNITS: i64 = 840;
 /// # Panics
 /// If there are no deals.
 pub fn judge(
-    network: &Network,
+    networks: &[Network],
     against: &AgentSpec,
     seats: usize,
     seed: u64,
     deals: u64,
     executor: &Executor,
 ) -> Result<EvaluationResult, Option<MatchError>> {
-    let rules = network.inputs().rules();
+    let is_covered = |network: &&Network| network.inputs().rules().covers(seats).is_ok();
+    let networks: Vec<&Network> = networks.iter().filter(is_covered).collect();
     let work = |deal: u64, worker: &Worker<'_>| {
+        let network = networks[deal as usize % networks.len()];
+        let rules = network.inputs().rules();
         let key = Key::new(seed, deal);
         let mut agents: Vec<Box<dyn Agent>> = vec![Box::new(Learned::new(network.clone()))];
         agents.resize_with(seats, || against.make());

@@ -13,6 +13,8 @@ use crate::imitate::{Agreement, agreement, training_data};
 use crate::play::{League, PlayTotals, PolicyCollector, ValueCollector};
 use crate::recipe::{Method, Recipe};
 use crate::records::ImitationRecords;
+use crate::rng::SeededRng;
+use crate::sampler::sampled_rules;
 use crate::samples::{ChoiceSamples, PolicySamples, Samples, TrainingData};
 use crate::trainer::{Loss, Surrogate, Trainer};
 
@@ -21,6 +23,9 @@ const CHUNK: u64 = 16;
 
 /// The number of generations between checkpoints.
 const CHECKPOINT_EVERY: u64 = 64;
+
+/// The number of rule systems, beside the recipe's rules, under which a general network is evaluated. None of them is trained on.
+const JUDGED_SYSTEMS: u64 = 15;
 
 /// The progress of training.
 #[derive(Clone, PartialEq, Debug)]
@@ -278,8 +283,16 @@ impl Learner {
         let mut tables = self.recipe.seats.clone();
         tables.sort_unstable();
         tables.dedup();
+        let networks = match self.recipe.systems {
+            None => vec![network.clone()],
+            Some(_) => {
+                let others = (0..JUDGED_SYSTEMS).map(|number| sampled_rules(!seed, number).of_one_round());
+                let under = |rules: Rules| network.under(&rules).expect("a general network plays under all rules");
+                others.map(under).chain([network.clone()]).collect()
+            }
+        };
         let judge = |(seats, spec)| {
-            judge(network, spec, seats, seed, deals, &threads.all)
+            judge(&networks, spec, seats, seed, deals, &threads.all)
                 .map_err(|error| error.map_or(LearnError::Interrupted, LearnError::Match))
         };
         tables.iter().flat_map(|&seats| self.judges.iter().map(move |spec| (seats, spec))).map(judge).collect()
@@ -319,7 +332,11 @@ impl SampleSource<'_> {
             }
             None => {
                 let play = |matches| league.play(network, recipe.seed, matches, ValueCollector::default());
-                let (samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
+                let (mut samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
+                if inputs.are_general() {
+                    // A batch then has samples of many rule systems.
+                    samples = samples.shuffled(&mut SeededRng::of_match(recipe.seed, !generation));
+                }
                 Ok((TrainingData::Values(samples), tally))
             }
             Some(records) => {

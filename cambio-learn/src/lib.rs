@@ -2,7 +2,8 @@
 //!
 //! A [`Recipe`] configures a training run, and a [`Learner`] executes it. The result is the same for any number of
 //! threads, and a run can be stopped and resumed. [`Recipe::exploiting`] trains a responder to one agent,
-//! [`Recipe::imitating`] a clone of an agent from records.
+//! [`Recipe::imitating`] a clone of an agent from records. With [`Recipe::systems`], the network is general: it plays under all
+//! rules.
 
 mod checkpoint;
 mod error;
@@ -15,6 +16,7 @@ mod play;
 mod recipe;
 mod records;
 mod rng;
+mod sampler;
 mod samples;
 mod trainer;
 
@@ -25,3 +27,4 @@ pub use imitate::Agreement;
 pub use learner::{LearnProgress, LearnThreads, Learner};
 pub use outcome::{OutcomeRecipe, train_outcome_model};
 pub use recipe::{Bound, Evaluation, Imitation, Method, Play, PolicyTraining, Recipe, RecipeError, Training};
+pub use sampler::sampled_rules;

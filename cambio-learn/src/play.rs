@@ -1,13 +1,12 @@
 //! Self-play: matches of the network against itself and other agents.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cambio_agents::{Guarded, Learned, Luck, MatchStanding, MatchValues, Network, NetworkEvaluation, NetworkInputs};
 use cambio_core::play::{RoundResult, StepResult};
 use cambio_core::rng::Key;
-use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::{MatchEnd, WholeNumber};
+use cambio_core::rules::{MAX_SEATS, PRESETS};
 use cambio_core::view::CardHistory;
 use cambio_core::{
     Action, Agent, Card, Deal, Event, Observer, Players, Playing, Referee, Rules, Score, Seat, Spot, Standing, State,
@@ -17,6 +16,7 @@ use cambio_core::{
 use crate::error::LearnError;
 use crate::recipe::{Play, Recipe, Rival};
 use crate::rng::SeededRng;
+use crate::sampler::sampled_rules;
 use crate::samples::{PolicySamples, RoundValues, Samples};
 use crate::trainer::sigmoid;
 
@@ -43,10 +43,57 @@ impl PlayTotals {
 /// The maximum number of past networks.
 const MOST_PAST: usize = 8;
 
+/// Matches in a row under one rule system.
+const MATCHES_PER_SYSTEM: u64 = 32;
+
+/// A rule system of self-play.
+#[derive(Clone, Debug)]
+struct System {
+    rules: Rules,
+    /// The inputs of a general network under these rules.
+    inputs: OnceLock<NetworkInputs>,
+    /// The values of match totals, by the number of seats.
+    values: [OnceLock<Arc<MatchValues>>; MAX_SEATS + 1],
+}
+
+impl System {
+    fn new(rules: &Rules, play: &Play) -> System {
+        let mut spec = rules.spec().clone();
+        if let Some(turns) = play.turn_limit {
+            spec.turn_limit = WholeNumber::new(turns.into()).expect("the recipe has checked the limit");
+        }
+        let rules = spec.validate().expect("rules stay valid with another turn limit");
+        System { rules, inputs: OnceLock::new(), values: Default::default() }
+    }
+
+    /// The values of match totals; `None` if a match has one round.
+    fn values(&self, seats: usize) -> Option<&MatchValues> {
+        let values = || &**self.values[seats].get_or_init(|| MatchValues::of(&self.rules, seats));
+        (self.rules.spec().match_end != MatchEnd::Rounds(1)).then(values)
+    }
+}
+
+/// The rule systems of a recipe: its own rules alone, or for a general network also each preset, as a match and as single rounds,
+/// and systems that are drawn at random.
+fn systems(rules: &Rules, recipe: &Recipe) -> Vec<System> {
+    let mut systems = vec![System::new(rules, &recipe.play)];
+    if let Some(drawn) = recipe.systems {
+        let preset = |name: &&str| Rules::preset(name).expect("the name is a preset");
+        let presets: Vec<Rules> = PRESETS.iter().map(preset).flat_map(|rules| [rules, rules.of_one_round()]).collect();
+        let drawn: Vec<Rules> = (0..drawn).map(|number| sampled_rules(recipe.seed, number)).collect();
+        systems.extend(presets.iter().chain(&drawn).map(|rules| System::new(rules, &recipe.play)));
+    }
+    systems
+}
+
+/// The number of systems before those drawn at random.
+const FIXED_SYSTEMS: usize = 1 + 2 * PRESETS.len();
+
 /// The opponents and tables of self-play.
 #[derive(Clone, Debug)]
 pub(crate) struct League {
-    pub(crate) rules: Rules,
+    /// The rule systems, the rules of the recipe first.
+    systems: Vec<System>,
     /// The numbers of seats, through which matches cycle.
     pub(crate) seats: Vec<usize>,
     pub(crate) play: Play,
@@ -56,8 +103,6 @@ pub(crate) struct League {
     pub(crate) past: Vec<Network>,
     /// The opponents of the network and their relative shares of the matches.
     pub(crate) rivals: Vec<(Rival, f64)>,
-    /// The values of match totals, by the number of seats; empty if a match has one round.
-    pub(crate) values: BTreeMap<usize, Arc<MatchValues>>,
 }
 
 /// The referee of a match of self-play.
@@ -88,14 +133,7 @@ impl League {
     /// A league without past networks.
     pub(crate) fn new(rules: &Rules, recipe: &Recipe, rivals: Vec<(Rival, f64)>) -> League {
         let Recipe { ref seats, play, matches: of, .. } = *recipe;
-        let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
-        let values = seats.iter().filter(|_| is_match).map(|&seats| (seats, MatchValues::of(rules, seats))).collect();
-        let mut spec = rules.spec().clone();
-        if let Some(turns) = play.turn_limit {
-            spec.turn_limit = WholeNumber::new(turns.into()).expect("the recipe has checked the limit");
-        }
-        let rules = spec.validate().expect("rules stay valid with another turn limit");
-        League { rules, seats: seats.clone(), play, of, past: Vec::new(), rivals, values }
+        League { systems: systems(rules, recipe), seats: seats.clone(), play, of, past: Vec::new(), rivals }
     }
 
     /// Adds a past network for later matches.
@@ -116,10 +154,33 @@ impl League {
         mut collector: C,
     ) -> Result<(C::Data, PlayTotals), LearnError> {
         let mut tally = PlayTotals::default();
+        let (mut network, mut last) = (network.clone(), 0);
         for number in matches {
-            self.play_one(network, seed, number, &mut collector, &mut tally)?;
+            let at = self.system(seed, number);
+            if at != last && self.systems.len() > 1 {
+                let system = &self.systems[at];
+                network =
+                    network.with_inputs(system.inputs.get_or_init(|| NetworkInputs::general(&system.rules)).clone());
+                last = at;
+            }
+            self.play_one(&self.systems[at], &network, seed, number, &mut collector, &mut tally)?;
         }
         Ok((collector.data(), tally))
+    }
+
+    /// The rule system of a match: of a general network's matches, an eighth is under the recipe's rules, an eighth under the other
+    /// systems that are not drawn, and the others under systems drawn at random.
+    fn system(&self, seed: u64, number: u64) -> usize {
+        if self.systems.len() == 1 {
+            return 0;
+        }
+        let mut chance = SeededRng::of_match(!seed, number / MATCHES_PER_SYSTEM);
+        let drawn = self.systems.len() - FIXED_SYSTEMS;
+        match chance.below(8) {
+            0 => 0,
+            1..=6 if drawn > 0 => FIXED_SYSTEMS + chance.below(drawn),
+            _ => 1 + chance.below(FIXED_SYSTEMS - 1),
+        }
     }
 
     fn draw(&self, chance: &mut SeededRng) -> &Rival {
@@ -136,13 +197,19 @@ impl League {
 
     fn play_one(
         &self,
+        system: &System,
         network: &Network,
         seed: u64,
         number: u64,
         collector: &mut impl Collector,
         tally: &mut PlayTotals,
     ) -> Result<(), LearnError> {
-        let seats = self.seats[(number % self.seats.len() as u64) as usize];
+        let rules = &system.rules;
+        let wanted = self.seats[(number % self.seats.len() as u64) as usize];
+        // A deck that was drawn at random may be too small for many seats.
+        let seats =
+            (2..=wanted).rev().find(|&seats| rules.covers(seats).is_ok()).expect("every rule system allows two seats");
+        let values = system.values(seats);
         let mut chance = SeededRng::of_match(seed, number);
         let rival = self.draw(&mut chance);
         let past = (matches!(rival, Rival::Past) && !self.past.is_empty())
@@ -157,8 +224,8 @@ impl League {
         let players = Players::from(agents.collect::<Vec<_>>());
         let failed = |error| LearnError::SelfPlay { number, against: rival.to_string(), error };
         let has_rival = players.agents().iter().any(Option::is_some);
-        let deal = Deal::new(&self.rules, Key::new(seed, number));
-        let luck = (self.play.luck && Luck::supports(&self.rules)).then(|| Luck::new(&self.rules, seats));
+        let deal = Deal::new(rules, Key::new(seed, number));
+        let luck = (self.play.luck && Luck::supports(rules)).then(|| Luck::new(rules, seats));
         let observer = NetworkMatch { luck, ..NetworkMatch::new(network.inputs()) };
         let mut referee = Referee::new(deal, players, observer).map_err(failed)?;
         let share = number as f32 / self.of as f32;
@@ -178,7 +245,7 @@ impl League {
                 continue;
             }
             let result = playing.last_round().expect("a round has ended");
-            let shares = self.shares(playing, result);
+            let shares = self.shares(rules, values, playing, result);
             tally.rounds += 1;
             tally.turns += result.turns as u64;
             if has_rival && collector.is_judged() {
@@ -194,9 +261,15 @@ impl League {
     }
 
     /// The value of a finished round for each seat: the win share, or the probability to win the match.
-    fn shares(&self, playing: &Playing, result: &RoundResult) -> [f32; MAX_SEATS] {
+    fn shares(
+        &self,
+        rules: &Rules,
+        values: Option<&MatchValues>,
+        playing: &Playing,
+        result: &RoundResult,
+    ) -> [f32; MAX_SEATS] {
         let mut shares = [0.0; MAX_SEATS];
-        let Some(values) = self.values.get(&playing.totals().len()) else {
+        let Some(values) = values else {
             for seat in result.winners.iter_from(result.starter) {
                 shares[seat.index()] = 1.0 / result.winners.len() as f32;
             }
@@ -206,7 +279,7 @@ impl League {
         let Play { extra_card, extra_peek, .. } = self.play;
         for (card, card_weight) in around(extra_card) {
             for (peek, peek_weight) in around(extra_peek) {
-                let totals = self.priced(playing, card, -peek);
+                let totals = priced(rules, playing, card, -peek);
                 let chances = values.chances(&totals, playing.standing().setup.starter, playing.rounds());
                 for (share, chance) in shares.iter_mut().zip(chances) {
                     *share += card_weight * peek_weight * chance as f32;
@@ -215,28 +288,28 @@ impl League {
         }
         shares
     }
+}
 
-    /// The totals, with carry-overs to the next round converted to points: `card` for an extra card, `peek` for a peek.
-    fn priced(&self, playing: &Playing, card: i32, peek: i32) -> Vec<Score> {
-        let mut totals = playing.totals().to_vec();
-        if playing.is_over() {
-            return totals;
-        }
-        let carry = playing.standing().setup.carry;
-        let card = card * self.rules.spec().penalty.get() as i32;
-        for (seat, total) in Seat::ALL.into_iter().zip(&mut totals) {
-            let points = if carry.extra_card.contains(seat) { card } else { 0 }
-                + if carry.extra_peek.contains(seat) { peek } else { 0 };
-            if points != 0 {
-                *total = *total + Score::points(points);
-                // A carry-over does not end the match.
-                if let MatchEnd::Total(most) = self.rules.spec().match_end {
-                    *total = (*total).min(Score::points(i32::from(most) - 1));
-                }
+/// The totals, with carry-overs to the next round converted to points: `card` for an extra card, `peek` for a peek.
+fn priced(rules: &Rules, playing: &Playing, card: i32, peek: i32) -> Vec<Score> {
+    let mut totals = playing.totals().to_vec();
+    if playing.is_over() {
+        return totals;
+    }
+    let carry = playing.standing().setup.carry;
+    let card = card * rules.spec().penalty.get() as i32;
+    for (seat, total) in Seat::ALL.into_iter().zip(&mut totals) {
+        let points = if carry.extra_card.contains(seat) { card } else { 0 }
+            + if carry.extra_peek.contains(seat) { peek } else { 0 };
+        if points != 0 {
+            *total = *total + Score::points(points);
+            // A carry-over does not end the match.
+            if let MatchEnd::Total(most) = rules.spec().match_end {
+                *total = (*total).min(Score::points(i32::from(most) - 1));
             }
         }
-        totals
     }
+    totals
 }
 
 /// The integers around a number, with interpolation weights.

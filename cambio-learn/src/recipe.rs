@@ -22,6 +22,10 @@ use serde::{Deserialize, Serialize};
 pub struct Recipe {
     /// A preset, a mini game, or the path of a rule file.
     pub rules: String,
+    /// Trains a general network, which plays under all rules: matches are also played under the presets and under this many
+    /// rule systems that are drawn at random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub systems: Option<u64>,
     /// The number of seats, or several numbers through which matches cycle: one network for several tables.
     #[serde(deserialize_with = "cambio_exec::one_or_many")]
     pub seats: Vec<usize>,
@@ -64,6 +68,7 @@ impl Default for Recipe {
     fn default() -> Recipe {
         Recipe {
             rules: "classic".to_owned(),
+            systems: None,
             seats: vec![2],
             seed: 1,
             matches: 1_000_000,
@@ -438,6 +443,12 @@ impl Recipe {
         for &seats in &self.seats {
             check("seats", seats as f64, 2.0, 8.0)?;
         }
+        if let Some(systems) = self.systems {
+            check("systems", systems as f64, 0.0, 1e5)?;
+            if self.imitate.is_some() || self.inputs.is_some() {
+                return refuse("systems", systems.to_string(), "absent with `imitate` or `inputs`");
+            }
+        }
         check("matches", self.matches as f64, 1.0, 1e12)?;
         check("generation", self.generation as f64, 1.0, 1e6)?;
         check("play.lambda", self.play.lambda.into(), 0.0, 1.0)?;
@@ -504,6 +515,15 @@ impl Recipe {
         rules: &Rules,
         from: Option<&NetworkInputs>,
     ) -> Result<NetworkInputs, RecipeError> {
+        if self.systems.is_some() {
+            if from.is_some_and(|from| !from.are_general()) {
+                return Err(RecipeError::field("from", "a network for one rule system", "a general network"));
+            }
+            return Ok(NetworkInputs::general(rules));
+        }
+        if from.is_some_and(NetworkInputs::are_general) && self.inputs.is_none() {
+            return Ok(NetworkInputs::general(rules));
+        }
         let groups = match (&self.inputs, from) {
             (Some(names), _) => names.iter().map(|name| group(name)).collect::<Result<Vec<_>, _>>()?,
             (None, Some(from)) => from.groups().to_vec(),

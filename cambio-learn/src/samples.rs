@@ -3,6 +3,8 @@
 
 use cambio_core::rules::MAX_SEATS;
 
+use crate::rng::SeededRng;
+
 /// Afterstates with their targets, in flat arrays.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Samples {
@@ -25,6 +27,20 @@ impl Samples {
     pub(crate) fn get(&self, number: usize) -> (&[u16], f32) {
         let start = if number == 0 { 0 } else { self.ends[number - 1] as usize };
         (&self.on[start..self.ends[number] as usize], self.targets[number])
+    }
+
+    /// The same samples in a random order.
+    pub(crate) fn shuffled(&self, chance: &mut SeededRng) -> Samples {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        for last in (1..order.len()).rev() {
+            order.swap(last, chance.below(last + 1));
+        }
+        let mut shuffled = Samples::default();
+        for number in order {
+            let (on, target) = self.get(number);
+            shuffled.push(on, target);
+        }
+        shuffled
     }
 
     pub(crate) fn set_targets(&mut self, targets: Vec<f32>) {

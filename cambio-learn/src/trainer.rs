@@ -184,14 +184,11 @@ impl Trainer {
     /// Updates a quantized network to the current weights. The network must have been made from these weights, or
     /// updated by the previous call, because only rows that have changed since then are quantized again.
     pub(crate) fn follow(&mut self, network: &mut Network) {
-        for &input in self.moved.inputs() {
-            let row = usize::from(input);
-            network.set_row(row, &self.weights[row * WIDTH..][..WIDTH]);
-        }
-        self.moved.clear();
         let mut floats = FloatNetwork::zero(0);
         self.fill_layers(&self.weights, &mut floats);
-        network.set_layers(&floats);
+        let row = |&input: &u16| (input.into(), &self.weights[usize::from(input) * WIDTH..][..WIDTH]);
+        network.update(self.moved.inputs().iter().map(row), &floats);
+        self.moved.clear();
     }
 
     fn floats(&self, weights: &[f32]) -> FloatNetwork {

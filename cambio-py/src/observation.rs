@@ -504,12 +504,13 @@ impl PyObservation {
     /// network's output, a logit of the win share.
     ///
     /// A candidate stands for all decisions that the network cannot distinguish. If there is only one, it has no inputs and the
-    /// output 0. `network` is a network file; without it, the bundled network for the cards and the number of seats.
+    /// output 0. The general network, which plays where no other is bundled, may have an input several times: its row is then added as often.
+    /// `network` is a network file; without it, the bundled network for the rules and the number of seats.
     ///
     ///     >>> [str(action) for action, inputs, logit in cambio.Game("classic", seed=1).observe().network_inputs()]
     ///     ['draw']
     ///
-    /// Raises `IllegalAction` if the seat does not have to decide, and `AgentError` without a network for these cards.
+    /// Raises `IllegalAction` if the seat does not have to decide, and `AgentError` if the network is for other cards.
     #[pyo3(signature = (network = None))]
     fn network_inputs<'py>(&self, py: Python<'py>, network: Option<&str>) -> PyResult<Vec<Candidate<'py>>> {
         if self.view.choices().is_empty() {
@@ -518,8 +519,7 @@ impl PyObservation {
         let (rules, seats, seat) = (self.rules_of(), self.seats_of(), self.view.seat());
         let network = match network {
             Some(path) => read_network(path).and_then(|found| found.fitting(rules).map_err(|error| error.to_string())),
-            None => Network::shipped(rules, seats)
-                .ok_or_else(|| format!("there is no bundled network for the cards of `{}`", rules.name())),
+            None => Network::shipped(rules, seats).ok_or_else(|| "this program has no networks".to_owned()),
         };
         let network = network.map_err(error::AgentError::new_err)?;
         let mut history = CardHistory::new(rules, seats);

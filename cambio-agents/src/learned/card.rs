@@ -1,7 +1,7 @@
 //! Cards, as far as a network distinguishes them.
 
 use cambio_core::rules::MAX_KINDS;
-use cambio_core::rules::knob::{Best, MatchEnd, Score as ScoreKnob};
+use cambio_core::rules::knob::{Best, MatchEnd, Matching, Score as ScoreKnob};
 use cambio_core::view::{CardTrace, Origin};
 use cambio_core::{Card, Rules};
 
@@ -14,7 +14,7 @@ const MAX_RANKS: usize = u64::BITS as usize;
 /// Lookup tables computed from the rules: cards by class, and the scale of points.
 ///
 /// Cards with the same rank, points and power form one class. The difference between them matters only under rules that
-/// compare suits, and networks have no inputs for suits.
+/// compare suits, and networks have no inputs for suits. Where cards match by their points, a rank is a number of points.
 #[derive(Clone, Debug)]
 pub(super) struct DeckClasses {
     class_of: [u8; MAX_KINDS],
@@ -33,6 +33,7 @@ pub(super) struct DeckClasses {
 
 impl DeckClasses {
     pub(super) fn new(rules: &Rules) -> DeckClasses {
+        let by_points = rules.spec().matching == Matching::Points;
         let (mut keys, mut ranks) = (Vec::new(), Vec::new());
         let mut deck = DeckClasses {
             class_of: [0; MAX_KINDS],
@@ -48,8 +49,9 @@ impl DeckClasses {
             let class = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
                 keys.push(key);
                 deck.points.push(rules.points(card));
-                let rank = ranks.iter().position(|known| *known == key.0).unwrap_or_else(|| {
-                    ranks.push(key.0);
+                let matching = if by_points { (None, key.1) } else { (Some(key.0), 0) };
+                let rank = ranks.iter().position(|known| *known == matching).unwrap_or_else(|| {
+                    ranks.push(matching);
                     ranks.len() - 1
                 });
                 deck.rank_of.push(rank.min(MAX_RANKS - 1) as u8);
@@ -119,8 +121,13 @@ impl DeckClasses {
         ((rounded.max(0) >> shift) as usize).min(most)
     }
 
+    /// The binary logarithm of the width of a bucket of sums, in points.
+    pub(super) fn unit_shift(&self) -> u32 {
+        self.unit_shift
+    }
+
     /// The largest number of points in the bucket `step`.
-    fn bound(&self, step: u8) -> i32 {
+    pub(super) fn bound(&self, step: u8) -> i32 {
         (i32::from(step) << self.unit_shift) + self.lowest
     }
 }
@@ -199,6 +206,20 @@ impl TableCard {
         } else {
             // Half of the bound.
             mean.min(8 * deck.bound(self.bound))
+        }
+    }
+
+    /// The variance of the card's points, in sixteenths of a squared point. `variance` is the variance of the unseen cards.
+    #[inline]
+    pub(super) fn variance(self, deck: &DeckClasses, variance: i32) -> i32 {
+        if self.class != UNKNOWN {
+            0
+        } else if self.bound == NO_BOUND {
+            variance
+        } else {
+            // As if all points up to the bound were equally likely.
+            let range = deck.bound(self.bound) - deck.lowest + 1;
+            variance.min(16 * range * range / 12)
         }
     }
 }

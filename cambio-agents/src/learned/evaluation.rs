@@ -1,6 +1,6 @@
 //! A network and its evaluation of a decision.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::rules::MAX_SEATS;
@@ -9,6 +9,7 @@ use cambio_core::{Action, Rules, Score, Seat, View};
 
 use super::candidates::{Candidate, CandidateKey, candidates, only_candidate};
 use super::features::{Features, InputGroup, LayoutSummary};
+use super::general::Embedding;
 use super::network::{Accumulator, FloatNetwork, LOGIT_ONE, NetworkWeights, WIDTH, add, subtract};
 use super::position::{Callers, DecisionContext, RelativeTotals};
 use super::vectors::Vectors;
@@ -40,6 +41,16 @@ impl NetworkInputs {
         NetworkInputs::with(rules, InputGroup::ALL)
     }
 
+    /// The inputs of a general network under these rules.
+    pub fn general(rules: &Rules) -> NetworkInputs {
+        NetworkInputs { rules: *rules, features: Arc::new(Features::general(rules)) }
+    }
+
+    /// Whether these are the inputs of a general network, which are the same under all rules.
+    pub fn are_general(&self) -> bool {
+        self.features.embedding.is_some()
+    }
+
     /// The basic inputs for these rules and these groups.
     pub fn with(rules: &Rules, groups: &[InputGroup]) -> NetworkInputs {
         NetworkInputs { rules: *rules, features: Arc::new(Features::new(rules, groups)) }
@@ -52,7 +63,7 @@ impl NetworkInputs {
 
     /// The number of inputs.
     pub fn count(&self) -> usize {
-        self.features.len()
+        self.features.embedding.as_ref().map_or(self.features.len(), Embedding::count)
     }
 
     /// The rules.
@@ -60,10 +71,19 @@ impl NetworkInputs {
         &self.rules
     }
 
-    /// Whether the inputs are valid under these rules: the kinds of cards must be the same. Other knobs may differ, for
-    /// example in single rounds of a match.
+    /// Whether the inputs are valid under these rules. The inputs of a general network depend on the rules. Otherwise the kinds of
+    /// cards must be the same; other knobs may differ, for example in single rounds of a match.
     pub(crate) fn fit(&self, rules: &Rules) -> bool {
-        have_the_same_cards(&self.rules, rules)
+        if self.are_general() { self.rules == *rules } else { have_the_same_cards(&self.rules, rules) }
+    }
+
+    /// Calls `on` for the inputs of the network that are active with an input of the rule system.
+    #[inline]
+    fn embed(&self, input: usize, on: &mut impl FnMut(usize)) {
+        match &self.features.embedding {
+            None => on(input),
+            Some(embedding) => embedding.of(input).iter().for_each(|&input| on(input.into())),
+        }
     }
 
     /// The standing of a match with these totals, seat a first, as `seat` sees it.
@@ -93,7 +113,8 @@ impl NetworkInputs {
         candidates(&self.features.deck, &evaluation.context, view, &mut evaluation.candidates);
     }
 
-    /// Calls `on` for each active input of a candidate, in a fixed order, after [`NetworkInputs::look`].
+    /// Calls `on` for each active input of a candidate, in a fixed order, after [`NetworkInputs::look`]. An input of a general
+    /// network may be active several times: its row is then added as often.
     ///
     /// # Panics
     /// If the candidate does not exist, or is the only one, because a single candidate has no inputs.
@@ -101,8 +122,12 @@ impl NetworkInputs {
         let (features, context, totals) = (&*self.features, &evaluation.context, &evaluation.standing.0);
         let candidate = &evaluation.candidates[index];
         let after = context.after(view, candidate.action);
-        let summaries = features.position(context, &after, totals, &mut on);
-        features.candidate(context, &after, &candidate.key, totals, &summaries[..context.seats], on);
+        let summaries = features.position(context, &after, totals, |input| self.embed(input, &mut on));
+        let summaries = &summaries[..context.seats];
+        features.candidate(context, &after, &candidate.key, totals, summaries, |input| self.embed(input, &mut on));
+        if let Some(embedding) = &features.embedding {
+            embedding.always().iter().for_each(|&input| on(input.into()));
+        }
     }
 
     /// Calls `on` for each active input of the position before a decision: the inputs of candidates, without the inputs for
@@ -118,6 +143,7 @@ impl NetworkInputs {
         let (features, context, totals) = (&*self.features, &mut buffer.context, &standing.0);
         context.read(&features.deck, view, history);
         let before = context.before();
+        let mut on = |input| self.embed(input, &mut on);
         let summaries = features.position(context, &before, totals, &mut on);
         features.faces(&before, &mut on);
         features.ranks(context, &before, &summaries[..context.seats], on);
@@ -250,14 +276,22 @@ impl NetworkEvaluation {
     }
 }
 
+/// The number of prepared networks that [`Network::under`] keeps.
+const MAX_PREPARED: usize = 16;
+
 /// A network that evaluates decisions: for each candidate, it estimates the win share of the seat to act (1 for a win,
 /// split equally in a tie).
+///
+/// A *general* network plays under all rules: see [`Network::under`].
 ///
 /// Clones are cheap and share the weights.
 #[derive(Clone)]
 pub struct Network {
     pub(super) inputs: NetworkInputs,
+    /// The weights for the inputs of the rule system.
     pub(super) weights: Arc<NetworkWeights>,
+    /// The weights of a general network, of which `weights` are sums.
+    pub(super) general: Option<Arc<NetworkWeights>>,
     /// The vector instructions of this machine.
     vectors: Vectors,
     is_policy: bool,
@@ -274,7 +308,48 @@ impl Network {
     }
 
     pub(super) fn of(inputs: NetworkInputs, weights: NetworkWeights) -> Network {
-        Network { inputs, weights: Arc::new(weights), vectors: Vectors::new(), is_policy: false }
+        let own = Arc::new(weights);
+        let (weights, general) = match &inputs.features.embedding {
+            None => (own, None),
+            Some(embedding) => (Arc::new(own.embedded(embedding)), Some(own)),
+        };
+        Network { inputs, weights, general, vectors: Vectors::new(), is_policy: false }
+    }
+
+    /// The network under these rules; `None` if it was not made for them. A general network plays under all rules. It takes
+    /// milliseconds to prepare it for rules that its latest matches did not have.
+    pub fn under(&self, rules: &Rules) -> Option<Network> {
+        /// The networks that were prepared lately, the latest last.
+        static PREPARED: Mutex<Vec<Network>> = Mutex::new(Vec::new());
+        if self.inputs.fit(rules) {
+            return Some(self.clone());
+        }
+        let general = self.general.as_ref()?;
+        let is_it = |known: &Network| {
+            known.inputs.fit(rules) && known.general.as_ref().is_some_and(|other| Arc::ptr_eq(general, other))
+        };
+        let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = prepared.iter().find(|known| is_it(known)) {
+            return Some(Network { is_policy: self.is_policy, ..known.clone() });
+        }
+        let network = self.with_inputs(NetworkInputs::general(rules));
+        if prepared.len() == MAX_PREPARED {
+            prepared.remove(0);
+        }
+        prepared.push(network.clone());
+        Some(network)
+    }
+
+    /// The same general network with the inputs of another rule system.
+    ///
+    /// # Panics
+    /// If the network or the inputs are not general.
+    #[must_use]
+    pub fn with_inputs(&self, inputs: NetworkInputs) -> Network {
+        let general = self.general.clone().expect("the network is general");
+        let embedding = inputs.features.embedding.as_ref().expect("the inputs are general");
+        let weights = Arc::new(general.embedded(embedding));
+        Network { inputs, weights, general: Some(general), ..*self }
     }
 
     /// The same weights as a policy: the outputs are logits of a decision's probability, not of a win share. A policy
@@ -289,25 +364,27 @@ impl Network {
         self.is_policy
     }
 
-    /// Sets the row of an input, rounded to integers.
+    /// Sets the rows of some inputs, and all other weights to the weights of `floats`, rounded to integers.
     ///
     /// # Panics
-    /// If the input does not exist, or the row does not have [`FloatNetwork::WIDTH`] weights.
-    pub fn set_row(&mut self, input: usize, row: &[f32]) {
-        assert_eq!(row.len(), WIDTH, "a row");
-        Arc::make_mut(&mut self.weights).rows[input] = FloatNetwork::round_row(row);
-    }
-
-    /// Sets all weights except the rows, rounded to integers; the rows of `floats` are ignored.
-    pub fn set_layers(&mut self, floats: &FloatNetwork) {
-        let weights = Arc::make_mut(&mut self.weights);
-        let rows = std::mem::take(&mut weights.rows);
-        *weights = NetworkWeights { rows, ..floats.round_layers() };
+    /// If an input does not exist, or its row does not have [`FloatNetwork::WIDTH`] weights.
+    pub fn update<'r>(&mut self, rows: impl Iterator<Item = (usize, &'r [f32])>, floats: &FloatNetwork) {
+        let own = Arc::make_mut(self.general.as_mut().unwrap_or(&mut self.weights));
+        for (input, row) in rows {
+            assert_eq!(row.len(), WIDTH, "a row");
+            own.rows[input] = FloatNetwork::round_row(row);
+        }
+        let rows = std::mem::take(&mut own.rows);
+        *own = NetworkWeights { rows, ..floats.round_layers() };
+        if let Some(general) = &self.general {
+            let embedding = self.inputs.features.embedding.as_ref().expect("the inputs are general");
+            self.weights = Arc::new(general.embedded(embedding));
+        }
     }
 
     /// The weights as floating-point numbers, to continue training.
     pub fn floats(&self) -> FloatNetwork {
-        self.weights.floats()
+        self.general.as_ref().unwrap_or(&self.weights).floats()
     }
 
     /// The inputs of the network.

@@ -10,21 +10,16 @@ use cambio_core::rules::MAX_SEATS;
 
 use super::candidates::{CandidateKey, DECISION_KINDS, DecisionKind};
 use super::card::{DeckClasses, TableCard, UNKNOWN};
+use super::general::{Axis, DIFFERENCES, Embedding, LEADS, NEGATIVE, PROJECTIONS, SUMS};
 use super::position::{
     Afterstate, Callers, DecisionContext, FaceClass, RelativeTotals, SeatCards, TOTAL_POINTS, TOTALS,
 };
-use crate::words;
+use crate::{WordEnum as _, words};
 
 /// The number of relative positions of seats: self, next, previous, between.
 const SEATINGS: usize = 4;
 /// Equal cards in a layout are counted up to this number.
-const COPIES: usize = 6;
-/// The buckets for sums of points.
-const SUMS: usize = 48;
-/// The buckets for differences of sums.
-const DIFFERENCES: usize = 2 * SUMS + 1;
-/// The buckets for negative sums.
-const NEGATIVE: i32 = 6;
+pub(super) const COPIES: usize = 6;
 /// The buckets for the number of cards: 0 to 7, and 8 or more.
 const CARDS: usize = 9;
 /// The buckets for the number of unknown cards.
@@ -35,13 +30,13 @@ const TURNS: usize = 40;
 const CALLERS: usize = SEATINGS + 1;
 /// The buckets for the number of other seats that expect fewer points: 0 to 2, and 3 or more.
 const RANKS: usize = 4;
-/// The buckets for differences of totals, each one point wide.
-const LEADS: usize = 2 * TOTAL_POINTS + 1;
-/// The buckets for totals at the end of the round, each two points wide.
-const PROJECTIONS: usize = TOTAL_POINTS;
 
 /// The buckets for the number of unseen cards of a rank: 0 to 3, and 4 or more.
 const UNSEEN: usize = 5;
+/// The buckets for the lead in fifths of its standard deviation.
+const CERTAINTIES: usize = 41;
+/// The decisions that end a round, or not: others, a call, the end of a turn, and a draw.
+const MOMENTS: usize = 4;
 
 /// The relative position of the seat at this distance.
 #[inline]
@@ -71,10 +66,26 @@ words! {
     }
 }
 
-/// Declares the blocks of inputs, in order, with their sizes. The fields are the first input of each block; a block of a
-/// group that a network does not have is empty.
+/// The networks that have a block of inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Presence {
+    Always,
+    /// Where a total of points ends the match.
+    InMatch,
+    With(InputGroup),
+    InGeneral,
+}
+
+use Axis::{
+    Category, Class, ClassOrUnknown, CoarseDifference, Decisive, Difference, Face, Lead, Number, Projection, Rank, Sum,
+    Total, Turn,
+};
+use Presence::{Always, InGeneral, InMatch, With};
+
+/// Declares the blocks of inputs, in order, with the networks that have them and their axes. The fields are the first input of
+/// each block; an absent block is empty.
 macro_rules! blocks {
-    (|$deck:ident, $groups:ident| { $($sizes:tt)* } $($block:ident: $size:expr,)+) => {
+    ($($block:ident: $presence:expr, [$($axis:expr),+];)+) => {
         #[derive(Clone, Debug)]
         struct Blocks {
             $($block: usize,)+
@@ -82,12 +93,13 @@ macro_rules! blocks {
         }
 
         impl Blocks {
-            fn new($deck: &DeckClasses, $groups: &[InputGroup]) -> Blocks {
-                $($sizes)*
+            const ALL: &[(Presence, &[Axis])] = &[$(($presence, &[$($axis),+]),)+];
+
+            fn new(deck: &DeckClasses, has: impl Fn(Presence) -> bool) -> Blocks {
                 let mut len = 0;
                 $(
                     let $block = len;
-                    len += $size;
+                    len += if has($presence) { [$($axis),+].iter().map(|axis: &Axis| axis.size(deck)).product() } else { 0 };
                 )+
                 Blocks { $($block,)+ len }
             }
@@ -96,54 +108,55 @@ macro_rules! blocks {
 }
 
 blocks! {
-    |deck, groups| {
-        let faces = deck.classes() + 2;
-        let ranks = deck.ranks();
-        let with = |group, size: usize| if groups.contains(&group) { size } else { 0 };
-        let in_match = |size: usize| if deck.target.is_some() { size } else { 0 };
-    }
     // The part that no candidate changes.
-    pile: deck.classes() * 5,
-    turns: TURNS * SEATINGS,
-    turn: SEATINGS,
-    step: 5,
-    seats: 7,
-    totals: in_match(SEATINGS * TOTAL_POINTS),
-    leads: in_match(SEATINGS * LEADS),
+    pile: Always, [Class, Number(5)];
+    turns: Always, [Turn(TURNS), Number(SEATINGS)];
+    turn: Always, [Number(SEATINGS)];
+    step: Always, [Number(5)];
+    seats: Always, [Number(7)];
+    totals: InMatch, [Number(SEATINGS), Total];
+    leads: InMatch, [Number(SEATINGS), Lead];
     // Each layout.
-    cards: SEATINGS * deck.categories() * COPIES,
-    open_to: with(InputGroup::Witnesses, (SEATINGS - 1) * (deck.classes() + 1) * 2),
-    sum: SEATINGS * SUMS,
-    size: SEATINGS * CARDS,
-    dark: SEATINGS * UNKNOWNS * CARDS,
+    cards: Always, [Number(SEATINGS), Category, Number(COPIES)];
+    open_to: With(InputGroup::Witnesses), [Number(SEATINGS - 1), ClassOrUnknown, Number(2)];
+    sum: Always, [Number(SEATINGS), Sum];
+    size: Always, [Number(SEATINGS), Number(CARDS)];
+    dark: Always, [Number(SEATINGS), Number(UNKNOWNS), Number(CARDS)];
     // The comparison of the layouts.
-    least_difference: CALLERS * DIFFERENCES,
-    difference: SEATINGS * DIFFERENCES,
-    caller_difference: DIFFERENCES,
-    own_known: UNKNOWNS * SUMS,
-    sizes: CARDS * CARDS,
-    callers: SEATINGS * 2,
-    rank: RANKS * CALLERS,
-    lead_differences: in_match((2 * TOTALS - 1) * DIFFERENCES),
-    match_difference: in_match(SEATINGS * DIFFERENCES),
-    least_match_difference: in_match(CALLERS * DIFFERENCES),
-    projected: in_match(SEATINGS * PROJECTIONS),
+    least_difference: Always, [Number(CALLERS), Difference];
+    difference: Always, [Number(SEATINGS), Difference];
+    caller_difference: Always, [Difference];
+    own_known: Always, [Number(UNKNOWNS), Sum];
+    sizes: Always, [Number(CARDS), Number(CARDS)];
+    callers: Always, [Number(SEATINGS), Number(2)];
+    rank: Always, [Number(RANKS), Number(CALLERS)];
+    lead_differences: InMatch, [Number(2 * TOTALS - 1), CoarseDifference];
+    match_difference: InMatch, [Number(SEATINGS), Difference];
+    least_match_difference: InMatch, [Number(CALLERS), Difference];
+    projected: InMatch, [Number(SEATINGS), Projection];
     // The candidate.
-    kind_caller: DECISION_KINDS * CALLERS,
-    kind_turn: DECISION_KINDS * SEATINGS,
-    held: faces,
-    top: faces,
-    target: 5 * deck.categories(),
-    ends: 2 * UNKNOWNS * SUMS,
-    total_pairs: in_match(4 * TOTALS * TOTALS),
+    kind_caller: Always, [Number(DECISION_KINDS), Number(CALLERS)];
+    kind_turn: Always, [Number(DECISION_KINDS), Number(SEATINGS)];
+    held: Always, [Face];
+    top: Always, [Face];
+    target: Always, [Number(5), Category];
+    ends: Always, [Number(2), Number(UNKNOWNS), Sum];
+    total_pairs: InMatch, [Number(4), Number(TOTALS), Number(TOTALS)];
     // The groups that are optional.
-    own_matches: with(InputGroup::Matches, ranks * 4),
-    other_matches: with(InputGroup::Matches, (SEATINGS - 1) * ranks * 2),
-    pairs: with(InputGroup::Pairs, ranks),
-    held_pairs: with(InputGroup::Pairs, ranks),
-    unseen_top: with(InputGroup::Unseen, ranks * UNSEEN),
-    unseen_held: with(InputGroup::Unseen, ranks * UNSEEN),
-    caller_distance: with(InputGroup::Caller, MAX_SEATS),
+    own_matches: With(InputGroup::Matches), [Rank, Number(4)];
+    other_matches: With(InputGroup::Matches), [Number(SEATINGS - 1), Rank, Number(2)];
+    pairs: With(InputGroup::Pairs), [Rank];
+    held_pairs: With(InputGroup::Pairs), [Rank];
+    unseen_top: With(InputGroup::Unseen), [Rank, Number(UNSEEN)];
+    unseen_held: With(InputGroup::Unseen), [Rank, Number(UNSEEN)];
+    caller_distance: With(InputGroup::Caller), [Number(MAX_SEATS)];
+    // The inputs of general networks alone.
+    certainty: InGeneral, [Number(CALLERS), Number(CERTAINTIES)];
+    moment_certainty: InGeneral, [Number(MOMENTS), Number(CERTAINTIES), Decisive];
+    kind: InGeneral, [Number(DECISION_KINDS), Decisive];
+    kind_held: InGeneral, [Number(DECISION_KINDS), Face];
+    kind_top: InGeneral, [Number(DECISION_KINDS), Face];
+    kind_matches: InGeneral, [Number(DECISION_KINDS), Number(4)];
 }
 
 /// The inputs of networks for one rule system.
@@ -154,12 +167,16 @@ pub(super) struct Features {
     /// The groups as bits, by their place in [`InputGroup::ALL`].
     bits: u8,
     blocks: Blocks,
+    /// The general inputs of each input; only in a general network.
+    pub(super) embedding: Option<Embedding>,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct LayoutSummary {
     /// The expected sum of the layout, in sixteenths of a point.
     sum: i32,
+    /// The variance of the sum, in sixteenths of a squared point.
+    variance: i32,
     /// The points of the cards that the seat to act knows.
     known: i32,
     unknown: usize,
@@ -174,12 +191,30 @@ pub(super) struct LayoutSummary {
 
 impl Features {
     pub(super) fn new(rules: &Rules, groups: &[InputGroup]) -> Features {
+        Features::with(rules, groups, false)
+    }
+
+    /// The inputs of a general network, with all groups.
+    pub(super) fn general(rules: &Rules) -> Features {
+        Features::with(rules, InputGroup::ALL, true)
+    }
+
+    fn with(rules: &Rules, groups: &[InputGroup], is_general: bool) -> Features {
         let deck = DeckClasses::new(rules);
         let mut groups = groups.to_vec();
         groups.sort_unstable();
         groups.dedup();
         let bits = groups.iter().fold(0, |bits, &group| bits | 1 << group as u8);
-        Features { blocks: Blocks::new(&deck, &groups), groups, bits, deck }
+        let has = |presence| match presence {
+            Always => true,
+            InMatch => deck.target.is_some(),
+            With(group) => groups.contains(&group),
+            InGeneral => is_general,
+        };
+        let blocks = Blocks::new(&deck, has);
+        let all: Vec<_> = Blocks::ALL.iter().map(|&(presence, axes)| (has(presence), axes)).collect();
+        let embedding = is_general.then(|| Embedding::new(rules, &deck, &all));
+        Features { blocks, groups, bits, deck, embedding }
     }
 
     #[inline]
@@ -224,6 +259,7 @@ impl Features {
                 on(at.cards + (seating * categories + category) * COPIES + copies);
             }
             summary.sum += card.expected(deck, distance, context.mean);
+            summary.variance += card.variance(deck, context.variance);
             if card.class == UNKNOWN {
                 summary.unknown += 1;
             } else {
@@ -421,6 +457,20 @@ impl Features {
             DecisionKind::Draw => 3,
             _ => 0,
         };
+        if self.embedding.is_some() {
+            let certainty = self.certainty(summaries);
+            on(at.certainty + after.caller.seating(context.seats) * CERTAINTIES + certainty);
+            on(at.moment_certainty + moment * CERTAINTIES + certainty);
+            on(at.kind + kind);
+            let faces = deck.classes() + 2;
+            on(at.kind_held + kind * faces + self.face(after.held));
+            on(at.kind_top + kind * faces + self.face(after.top));
+            if let FaceClass::Class(top) = after.top {
+                let has = |summary: &LayoutSummary| summary.ranks >> deck.rank(top) & 1;
+                let others = summaries[1..].iter().fold(0, |bit, other| bit | has(other));
+                on(at.kind_matches + kind * 4 + (2 * has(own) + others) as usize);
+            }
+        }
         if let 1 | 2 = moment {
             let (unknown, known) = (own.unknown.min(UNKNOWNS - 1), self.sum_step(16 * own.known));
             on(at.ends + ((2 - moment) * UNKNOWNS + unknown) * SUMS + known);
@@ -440,14 +490,30 @@ impl Features {
     /// Activates the inputs of the held card and the top of the pile.
     #[inline]
     pub(super) fn faces(&self, after: &Afterstate, mut on: impl FnMut(usize)) {
-        let (deck, at) = (&self.deck, &self.blocks);
-        let face = |face| match face {
-            FaceClass::None => deck.classes(),
-            FaceClass::Unknown => deck.classes() + 1,
+        on(self.blocks.held + self.face(after.held));
+        on(self.blocks.top + self.face(after.top));
+    }
+
+    #[inline]
+    fn face(&self, face: FaceClass) -> usize {
+        match face {
+            FaceClass::None => self.deck.classes(),
+            FaceClass::Unknown => self.deck.classes() + 1,
             FaceClass::Class(class) => class.into(),
-        };
-        on(at.held + face(after.held));
-        on(at.top + face(after.top));
+        }
+    }
+
+    /// How sure the seat to act is of having the fewest points: the expected lead over the seat with the fewest of the others,
+    /// in fifths of its standard deviation.
+    #[inline]
+    fn certainty(&self, summaries: &[LayoutSummary]) -> usize {
+        let own = &summaries[0];
+        let least = summaries[1..].iter().min_by_key(|other| other.sum).unwrap_or(own);
+        // In sixteenths of a point, with a quarter of a squared unit.
+        let variance = 16 * (own.variance + least.variance) + (64 << (2 * self.deck.unit_shift()));
+        let deviation = variance.max(1).isqrt();
+        let fifths = (10 * (least.sum - own.sum) + deviation).div_euclid(2 * deviation);
+        (fifths + CERTAINTIES as i32 / 2).clamp(0, CERTAINTIES as i32 - 1) as usize
     }
 
     /// Activates the optional inputs of the ranks on the pile and in the hand after a candidate.

@@ -117,10 +117,13 @@ impl Network {
         let groups: Vec<&str> = self.inputs().groups().iter().map(|group| group.word()).collect();
         let count = self.inputs().count();
         let policy = self.is_policy();
-        let facts =
+        let mut facts =
             serde_json::json!({ "groups": groups, "inputs": count, "made": made, "policy": policy, "rules": rules });
+        if self.general.is_some() {
+            facts["general"] = true.into();
+        }
         let mut weights = Vec::new();
-        self.weights.write(&mut weights);
+        self.general.as_ref().unwrap_or(&self.weights).write(&mut weights);
         seal(FORMAT, &facts, &weights)
     }
 
@@ -140,7 +143,8 @@ impl Network {
             Some(names) => names.iter().map(|name| InputGroup::named(name.as_str()?)).collect(),
         };
         let groups = groups.ok_or(damaged("this program does not know one of its groups of inputs"))?;
-        let inputs = NetworkInputs::with(&rules, &groups);
+        let is_general = facts.get("general").and_then(Value::as_bool).unwrap_or(false);
+        let inputs = if is_general { NetworkInputs::general(&rules) } else { NetworkInputs::with(&rules, &groups) };
         if facts.get("inputs").and_then(Value::as_u64) != Some(inputs.count() as u64) {
             return Err(damaged("its number of inputs differs from this program's"));
         }
@@ -160,11 +164,10 @@ impl Network {
     /// # Errors
     /// If the network is for other cards.
     pub fn fitting(self, rules: &Rules) -> Result<Network, NetworkError> {
-        if self.inputs().fit(rules) {
-            return Ok(self);
-        }
-        let own = self.inputs().rules();
-        Err(NetworkError::Rules { found: own.name().to_owned(), wanted: rules.name().to_owned() })
+        self.under(rules).ok_or_else(|| {
+            let own = self.inputs().rules();
+            NetworkError::Rules { found: own.name().to_owned(), wanted: rules.name().to_owned() }
+        })
     }
 }
 

@@ -50,6 +50,12 @@ pub(super) struct NetworkWeights {
 }
 
 impl NetworkWeights {
+    /// The weights of all layers but the rows.
+    pub(super) fn without_rows(&self) -> NetworkWeights {
+        let NetworkWeights { ref second, bias, second_bias, last, last_bias, .. } = *self;
+        NetworkWeights { rows: Vec::new(), bias, second: second.clone(), second_bias, last, last_bias }
+    }
+
     /// Whether all weights are in the ranges of [`FloatNetwork::round`], so that no sum of a layer overflows.
     pub(super) fn are_confined(&self) -> bool {
         let most = |weights: &[i16], most: i32| weights.iter().all(|&weight| i32::from(weight).abs() <= most);

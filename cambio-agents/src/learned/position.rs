@@ -105,6 +105,8 @@ pub(super) struct DecisionContext {
     pub(super) seats: usize,
     /// The mean points of the cards that the seat has not seen, in sixteenths.
     pub(super) mean: i32,
+    /// The variance of their points, in sixteenths of a squared point.
+    pub(super) variance: i32,
     pub(super) turns: usize,
     /// The distance of the seat that had the first turn.
     pub(super) starter: usize,
@@ -177,6 +179,7 @@ impl DecisionContext {
     pub(super) const NONE: DecisionContext = DecisionContext {
         seats: 0,
         mean: 0,
+        variance: 0,
         turns: 0,
         starter: 0,
         turn: 0,
@@ -199,7 +202,7 @@ impl DecisionContext {
         for (distance, seen) in seen[..seats].iter_mut().enumerate() {
             *seen = table.seen(seat.ahead(distance, seats));
         }
-        let (mut points, mut known) = (0, 0);
+        let (mut points, mut squares, mut known) = (0, 0, 0);
         self.seen[..deck.ranks()].fill(0);
         for (distance, side) in self.sides[..seats].iter_mut().enumerate() {
             side.len = 0;
@@ -212,6 +215,7 @@ impl DecisionContext {
                     Some(card) => {
                         let class = deck.class(card);
                         points += deck.points(class);
+                        squares += deck.points(class) * deck.points(class);
                         known += 1;
                         self.seen[deck.rank(class)] += 1;
                         class
@@ -223,9 +227,11 @@ impl DecisionContext {
         }
         let held = view.held();
         if let Some(card) = held {
-            points += deck.points(deck.class(card));
+            let class = deck.class(card);
+            points += deck.points(class);
+            squares += deck.points(class) * deck.points(class);
             known += 1;
-            self.seen[deck.rank(deck.class(card))] += 1;
+            self.seen[deck.rank(class)] += 1;
         }
         let rules = table.rules();
         let left = rules.deck().len() as i32 - table.pile_len() as i32 - known;
@@ -236,6 +242,7 @@ impl DecisionContext {
             let (class, number) = (deck.class(card), table.on_pile(card) as u8);
             self.pile[usize::from(class)] += number;
             self.seen[deck.rank(class)] += number;
+            squares += i32::from(number) * deck.points(class) * deck.points(class);
         }
         let face = |card: Option<Card>| card.map_or(FaceClass::None, |card| FaceClass::Class(deck.class(card)));
         let distance = |other: Seat| other.distance_from(seat, seats);
@@ -249,6 +256,7 @@ impl DecisionContext {
         });
         self.seats = seats;
         self.mean = mean;
+        self.variance = (16 * (rules.deck_squares() - squares) / left.max(1) - mean * mean / 16).max(0);
         self.turns = table.turns();
         self.starter = distance(table.starter());
         self.turn = distance(table.turn());

@@ -35,7 +35,7 @@ impl<T> Shipped<T> {
     /// Whether the file is for this table. Every match makes this check, so it does not read the file.
     pub(crate) fn fits(&self, rules: &Rules, seats: usize) -> bool {
         let own = || Rules::preset(self.preset).expect("the name is a preset");
-        self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
+        self.preset == GENERAL || self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
     }
 
     /// The content of a file in the program, which is read once.
@@ -62,14 +62,18 @@ macro_rules! bundled {
 }
 
 /// `cambio learn` made each network from the recipe with the same name in experiments/learn.
-static SHIPPED: [Shipped<Network>; 6] = [
+static SHIPPED: [Shipped<Network>; 7] = [
     Shipped::new("classic", 2..=2, bundled!("classic.net")),
     Shipped::new("classic", 3..=8, bundled!("classic-many.net")),
     Shipped::new("original", 2..=2, bundled!("original.net")),
     Shipped::new("original", 3..=8, bundled!("original-many.net")),
     Shipped::new("faessler", 2..=2, bundled!("faessler.net")),
     Shipped::new("faessler", 3..=8, bundled!("faessler-many.net")),
+    Shipped::new(GENERAL, 2..=8, bundled!("general.net")),
 ];
+
+/// In place of a preset: the file is for all rules.
+const GENERAL: &str = "general";
 
 /// The networks that were requested and are missing, since the last call of [`missing_networks`].
 static MISSING: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -112,16 +116,16 @@ pub fn provide_network(file: &str, bytes: Vec<u8>) -> Result<(), String> {
 }
 
 impl Network {
-    /// The bundled network for these cards and this number of seats; `None` if there is none. Rules with the cards of a
-    /// preset have the network of that preset. Without the feature `bundled`, only networks that were passed to
-    /// [`provide_network`] are found.
+    /// The bundled network for these rules and this number of seats. Rules with the cards of a preset have the network of
+    /// that preset, and all others the general network. `None` without the feature `bundled`, if the network was not passed
+    /// to [`provide_network`].
     ///
     /// ```
     /// use cambio_agents::Network;
     /// use cambio_core::Rules;
     ///
     /// assert!(Network::shipped(&Rules::preset("classic")?, 2).is_some());
-    /// assert!(Network::shipped(&Rules::preset("mini-m1")?, 2).is_none());
+    /// assert!(Network::shipped(&Rules::preset("mini-m1")?, 2).is_some());
     /// # Ok::<(), cambio_core::RulesError>(())
     /// ```
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
@@ -130,7 +134,7 @@ impl Network {
         if content.is_none() {
             MISSING.lock().unwrap_or_else(PoisonError::into_inner).push(found.file());
         }
-        content.cloned()
+        if found.preset == GENERAL { content?.under(rules) } else { content.cloned() }
     }
 
     /// The file of [`Network::shipped`], for [`Network::from_bytes`]. Its metadata describe how it was made.
@@ -148,17 +152,22 @@ impl Network {
         SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).and_then(Shipped::available)
     }
 
+    /// The names and the files of all bundled networks.
+    pub fn shipped_files() -> impl Iterator<Item = (String, &'static [u8])> {
+        let file = |shipped: &'static Shipped<Network>| {
+            let name = shipped.file().trim_end_matches(".net").to_owned();
+            Some((name, shipped.available()?))
+        };
+        SHIPPED.iter().filter_map(file)
+    }
+
     /// The network of a player in a match: its own, otherwise the bundled one. The error is the reason for having none.
     pub(crate) fn for_match(own: Option<&Network>, rules: &Rules, seats: usize) -> Result<Network, String> {
         match own {
-            Some(own) if own.inputs().fit(rules) => Ok(own.clone()),
-            Some(own) => Err(format!("its network is for the cards of `{}`", own.inputs().rules().name())),
-            None => Network::shipped(rules, seats).ok_or_else(|| {
-                let name = rules.name();
-                format!(
-                    "no network comes with the cards of `{name}`; `cambio learn` makes one, and learned(\"FILE\") plays it"
-                )
-            }),
+            Some(own) => own
+                .under(rules)
+                .ok_or_else(|| format!("its network is for the cards of `{}`", own.inputs().rules().name())),
+            None => Network::shipped(rules, seats).ok_or_else(|| "its network is not in this program".to_owned()),
         }
     }
 }

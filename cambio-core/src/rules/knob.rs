@@ -13,6 +13,21 @@ pub trait Knob: Sized {
     fn write(&self) -> Value;
     /// The valid values, as the end of a sentence.
     fn allowed() -> String;
+    /// A class of values, below [`ORDINALS`], for players that learn: values of one class have similar consequences.
+    fn ordinal(&self) -> usize;
+}
+
+/// The number of classes of [`Knob::ordinal`].
+pub const ORDINALS: usize = 16;
+
+/// The class of a whole number: exact up to 8, then by size. Negative numbers have the class 15.
+fn magnitude(number: i64) -> usize {
+    const ENDS: [i64; 6] = [12, 16, 24, 40, 80, 200];
+    match number {
+        0..=8 => number as usize,
+        9.. => 9 + ENDS.iter().take_while(|&&end| number > end).count().min(5),
+        _ => ORDINALS - 1,
+    }
 }
 
 impl Knob for bool {
@@ -26,6 +41,10 @@ impl Knob for bool {
 
     fn allowed() -> String {
         "true or false".to_owned()
+    }
+
+    fn ordinal(&self) -> usize {
+        (*self).into()
     }
 }
 
@@ -62,6 +81,10 @@ impl<const MIN: i64, const MAX: i64> Knob for WholeNumber<MIN, MAX> {
     fn allowed() -> String {
         format!("a whole number from {MIN} to {MAX}")
     }
+
+    fn ordinal(&self) -> usize {
+        magnitude(self.0)
+    }
 }
 
 /// Splits `name(number)` into its two parts.
@@ -91,6 +114,10 @@ macro_rules! words {
 
             fn allowed() -> String {
                 one_of(&[$($word, $($other,)?)+])
+            }
+
+            fn ordinal(&self) -> usize {
+                *self as usize
             }
         }
     )+};
@@ -339,6 +366,14 @@ impl Knob for Peek {
     fn allowed() -> String {
         "`none`, slots such as `slots 3 4`, or a number of cards to choose such as `choose 2`".to_owned()
     }
+
+    fn ordinal(&self) -> usize {
+        // Up to eight cards.
+        match *self {
+            Peek::Slots(mask) => (mask.count_ones() as usize).min(7),
+            Peek::Choose(number) => 7 + usize::from(number.min(8)),
+        }
+    }
 }
 
 /// A limit on the points of a caller.
@@ -381,6 +416,16 @@ impl Knob for Cap {
 
     fn allowed() -> String {
         "`none`, `advisory(5)`, `feasible(5)` or `score(5)` with a number from -1000 to 1000".to_owned()
+    }
+
+    fn ordinal(&self) -> usize {
+        let fifths = |points: i16| (points.max(0) / 5).min(3) as usize;
+        match *self {
+            Cap::None => 0,
+            Cap::Advisory(points) => 1 + fifths(points),
+            Cap::Feasible(points) => 5 + fifths(points),
+            Cap::Score(points) => 9 + fifths(points),
+        }
     }
 }
 
@@ -444,6 +489,25 @@ impl Knob for Bonus {
          or `times(2)` with a number from 0 to 10"
             .to_owned()
     }
+
+    fn ordinal(&self) -> usize {
+        match *self {
+            Bonus::Add(0) => 0,
+            Bonus::Add(number) => {
+                let size = [5, 10, 20].iter().take_while(|&&end| number.unsigned_abs() >= end).count();
+                if number > 0 { 1 + size } else { 5 + size }
+            }
+            Bonus::Set(0) => 9,
+            Bonus::Set(number) => {
+                if number > 0 {
+                    10
+                } else {
+                    11
+                }
+            }
+            Bonus::Times(factor) => 12 + usize::from(factor.min(3)),
+        }
+    }
 }
 
 /// A total that is changed to another one when a seat reaches it exactly.
@@ -475,6 +539,10 @@ impl Knob for Reset {
 
     fn allowed() -> String {
         "`none`, or two totals such as `50 -> 25`, each from -10000 to 10000".to_owned()
+    }
+
+    fn ordinal(&self) -> usize {
+        usize::from(*self != Reset::None)
     }
 }
 
@@ -508,6 +576,13 @@ impl Knob for MatchEnd {
     fn allowed() -> String {
         "`total(50)` or `rounds(1)` with a number from 1 to 10000".to_owned()
     }
+
+    fn ordinal(&self) -> usize {
+        match *self {
+            MatchEnd::Rounds(number) => usize::from(number > 1) + usize::from(number > 4),
+            MatchEnd::Total(points) => 3 + [20, 40, 60, 80, 120].iter().take_while(|&&end| points > end).count(),
+        }
+    }
 }
 
 /// Race weights by seat, `a` first. A seat that is not listed has weight 1.
@@ -534,5 +609,9 @@ impl Knob for RaceWeights {
 
     fn allowed() -> String {
         "a list of at most eight whole numbers from 1 to 1000, seat a first".to_owned()
+    }
+
+    fn ordinal(&self) -> usize {
+        usize::from(!self.0.is_empty())
     }
 }

@@ -82,6 +82,11 @@ macro_rules! knobs {
             pub fn knobs(&self) -> Vec<(&'static str, Value)> {
                 vec![$(($name, self.$field.write()),)+]
             }
+
+            /// The class of each knob's value, in the order of [`KNOBS`]: see [`Knob::ordinal`].
+            pub fn ordinals(&self) -> Vec<usize> {
+                vec![$(self.$field.ordinal(),)+]
+            }
         }
     };
 }

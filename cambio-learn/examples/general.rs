@@ -1,0 +1,83 @@
+//! Measures the general network under rule systems that it was not trained on:
+//! `cargo run --release -p cambio-learn --example general -- OUT_DIR [SYSTEMS] [DEALS]`.
+//!
+//! The systems are drawn at random from another seed than those of the training. Writes `general.csv`, with a row for each system,
+//! number of seats and opponent, and `general.md`, which is a table of the book.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use cambio_agents::{Network, roster};
+use cambio_core::Rules;
+use cambio_exec::Executor;
+use cambio_learn::{EvaluationResult, judge, sampled_rules};
+
+/// The seed of the rule systems and of their deals.
+const SEED: u64 = 2026;
+/// The number of seats, and the agents in the other seats. Only `sharp` took part in the training.
+const TABLES: [(usize, &[&str]); 3] =
+    [(2, &["sharp", "greedy", "heuristic(decay=0.05)", "rollout(n=100)"]), (4, &["sharp", "greedy"]), (6, &["sharp"])];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let out = PathBuf::from(args.next().ok_or("the folder for the tables is missing")?);
+    let mut number = |default: u64| args.next().map_or(Ok(default), |text| text.parse());
+    let (systems, deals) = (number(40)?, number(2_000)?);
+    fs::create_dir_all(&out)?;
+    let (roster, executor) = (roster(), Executor::new(0)?);
+    let mut csv = csv::Writer::from_path(out.join("general.csv"))?;
+    csv.write_record(["system", "differences", "seats", "against", "deals", "win_share", "low", "high"])?;
+    let mut table =
+        "| seats | par | other seats | wins | lowest of the systems | systems |\n|---:|---:|---|---:|---:|---:|\n"
+            .to_owned();
+    for (seats, opponents) in TABLES {
+        for against in opponents {
+            let spec = roster.parse(against)?;
+            let mut results = Vec::new();
+            for system in 0..systems {
+                let rules = sampled_rules(SEED, system).of_one_round();
+                if rules.covers(seats).is_err() {
+                    continue;
+                }
+                let network = Network::shipped(&rules, seats).ok_or("the program has no general network")?;
+                let number = if *against == "rollout(n=100)" { deals / 10 } else { deals };
+                let seed = SEED + system;
+                let found = judge(&[network], &spec, seats, seed, number, &executor)
+                    .map_err(|error| error.map_or("interrupted".to_owned(), |error| error.to_string()))?;
+                let (low, high) = found.share.ends().ok_or("more deals are needed")?;
+                csv.serialize((system, differences(&rules), seats, against, number, found.share.mean, low, high))?;
+                csv.flush()?;
+                results.push(found);
+            }
+            let (mean, half, lowest) = summary(&results).ok_or("no rule system allows this number of seats")?;
+            let [mean, half, lowest, par] = [mean, half, lowest, 1.0 / seats as f64].map(|share| 100.0 * share);
+            let count = results.len();
+            writeln!(
+                table,
+                "| {seats} | {par:.1} | `{against}` | {mean:.1} ± {half:.1} % | {lowest:.1} % | {count} |"
+            )?;
+            eprintln!("{seats} seats, {against}: {mean:.1} ± {half:.1} %, lowest {lowest:.1} %");
+        }
+    }
+    fs::write(out.join("general.md"), table)?;
+    Ok(())
+}
+
+/// The mean win share over the systems, half its 95 % interval, and the lowest of them.
+fn summary(results: &[EvaluationResult]) -> Option<(f64, f64, f64)> {
+    let count = results.len() as f64;
+    let mean = results.iter().map(|result| result.share.mean).sum::<f64>() / count;
+    let variance: f64 = results.iter().filter_map(|result| result.share.error).map(|error| error * error).sum();
+    let lowest = results.iter().map(|result| result.share.mean).min_by(f64::total_cmp)?;
+    Some((mean, 1.96 * variance.sqrt() / count, lowest))
+}
+
+/// The number of knobs that differ from `classic`, plus one if the deck does.
+fn differences(rules: &Rules) -> usize {
+    let classic = Rules::preset("classic").expect("classic is a preset").of_one_round();
+    let knobs = rules.spec().knobs();
+    let different = knobs.iter().zip(classic.spec().knobs()).filter(|(own, other)| *own != other).count();
+    different + usize::from(rules.kinds() != classic.kinds())
+}
