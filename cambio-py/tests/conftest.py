@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 import cambio_game as cambio
 
+Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
 FULL = os.environ.get("CAMBIO_FULL") == "1"
 TABLES = [(name, seats) for name in cambio.PRESETS for seats in (2, 4, 8)] + [(name, 2) for name in cambio.MINI_GAMES]
 
@@ -40,3 +44,15 @@ def positions(name: str, seats: int, seed: int, most: int = 400):
 def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs `python -m cambio_game` in a folder."""
     return subprocess.run([sys.executable, "-m", "cambio_game", *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def random_strategy(game: cambio.SmallGame, dice: np.random.Generator) -> Arrays:
+    """Random probabilities; about a third of them are 0."""
+
+    def array(seat: int) -> NDArray[np.float64]:
+        mask = game.masks(seat)
+        weights = dice.random(mask.shape) * (dice.random(mask.shape) < 0.67) * mask
+        weights[weights.sum(1) == 0] = mask[weights.sum(1) == 0]
+        return weights / weights.sum(1, keepdims=True)
+
+    return array(0), array(1)
