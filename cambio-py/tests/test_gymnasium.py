@@ -66,25 +66,6 @@ def test_a_batch_plays_what_the_single_environment_plays(rules: str, opponents: 
     assert seats == [deal % count for deal in range(len(seats))]
 
 
-def test_opponents_play_as_agents_do() -> None:
-    """The match is the same as a `Game` in which `Agent.decide` plays the opponent's seat."""
-    env = gymnasium.make(ID, opponents=["sharp"], rotate=False)
-    seen, _ = env.reset(seed=4)
-    game, sharp, dice = cambio.Game(seed=4), cambio.agent("sharp"), np.random.default_rng(2)
-    while True:
-        while game.seat == 1:
-            game.step(sharp.decide(game))
-        assert np.array_equal(seen["observation"], game.tensor(0))
-        action = choose(seen["action_mask"], dice)
-        seen, reward, over, _, _ = env.step(action)
-        game.step(action)
-        if over:
-            break
-    while not game.is_over:
-        game.step(sharp.decide(game))
-    assert reward == game.rewards()[0]
-
-
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_copies_go_on_by_themselves(again: Any) -> None:
     for opponents in (["sharp"], ["random", "greedy", "sharp"]):
@@ -105,17 +86,6 @@ def test_copies_go_on_by_themselves(again: Any) -> None:
                 seen, seen_there = (now, seen_there) if place == 0 else (seen, now)
             assert same(seen, seen_there)
         assert rewards[0] == rewards[1] and any(rewards[0])
-
-
-def test_refusals_say_what_is_allowed() -> None:
-    with pytest.raises(cambio.CambioError, match="`opponents` must be a list"):
-        cambio.gymnasium.CambioEnv(opponents="sharp")
-    with pytest.raises(cambio.CambioError, match="`opponents` must have 1 to 7 specs, one for each other seat, found 0"):
-        cambio.gymnasium.CambioEnv(opponents=[])
-    with pytest.raises(cambio.AgentError, match="nobody"):
-        cambio.gymnasium.CambioEnv(opponents=["nobody"])
-    with pytest.raises(cambio.CambioError, match="call reset\\(\\) first"):
-        cambio.gymnasium.CambioEnv().step(0)
 
 
 def test_a_render_is_the_players(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,24 +15,11 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
+from conftest import every_object
 
 CALLS = 100
 #: The number of blocks that caches and the counting itself may take.
 SPARE = 50
-
-
-def objects() -> list[Any]:
-    game, small = cambio.Game("mini-m0", seed=1), cambio.SmallGame("mini-m0")
-    games, chance = (
-        cambio.VectorGame(2, "mini-m0", finals=True, keys=True, all_seats=True, true_cards=True),
-        cambio.ChanceGame("mini-m0"),
-    )
-    games.reset()
-    dealt, seen = chance.copy(), game.observe()
-    while dealt.is_chance:
-        dealt.play_chance(dealt.outcomes()[0][0])
-    found = [game, games, chance, dealt, small, game.record(), seen, seen.knowledge(), game.world(), game.rules, game.layout]
-    return [*found, game.layout.blocks[0], cambio.agent("greedy"), game.legal_actions()[0], game.events(0)[0]]
 
 
 def calls(thing: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -89,7 +76,7 @@ def growth(call: Callable[[], Any]) -> int:
     return least
 
 
-@pytest.mark.parametrize("thing", objects(), ids=lambda thing: type(thing).__name__)
+@pytest.mark.parametrize("thing", every_object("mini-m0"), ids=lambda thing: type(thing).__name__)
 def test_calls_of_methods_release_their_memory(thing: Any) -> None:
     grown, called = {}, 0
     for name, call in calls(thing):

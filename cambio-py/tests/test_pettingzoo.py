@@ -164,46 +164,6 @@ def test_seats_of_a_window_decide_at_once(rules: str, seats: int) -> None:
     assert widest == seats
 
 
-def illegal_index(mask: Any) -> int:
-    return int(np.flatnonzero(mask == 0)[0])
-
-
-def test_an_illegal_action_ends_the_match_for_everybody() -> None:
-    env = cambio_v0.env("classic", 3)
-    env.reset(seed=1)
-    agent = env.agent_selection
-    before = env.game.copy()
-    env.step(illegal_index(env.last()[0]["action_mask"]))
-    assert env.game == before
-    assert env.rewards == {other: -1.0 if other == agent else 0.0 for other in env.possible_agents}
-    assert all(env.terminations.values())
-    for _ in range(3):
-        env.step(None)
-    assert not env.agents
-
-
-def test_an_illegal_action_becomes_a_legal_one() -> None:
-    env = cambio_v0.env("classic", 3, illegal="random")
-    env.reset(seed=1)
-    while env.agents:
-        over = env.terminations[env.agent_selection]
-        env.step(None if over else illegal_index(env.last()[0]["action_mask"]))
-    assert env.game.is_over
-
-
-def test_refusals_say_what_is_allowed() -> None:
-    with pytest.raises(cambio.CambioError, match="`illegal` must be terminate, raise or random"):
-        cambio_v0.env(illegal="ignore")  # type: ignore[arg-type]
-    with pytest.raises(cambio.CambioError, match="`render_mode` must be ansi or human"):
-        cambio_v0.env(render_mode="rgb_array")  # type: ignore[arg-type]
-    with pytest.raises(cambio.CambioError, match="call reset\\(\\) first"):
-        cambio_v0.env().step(0)
-    parallel = cambio_v0.parallel_env()
-    parallel.reset(seed=1)
-    with pytest.raises(cambio.ActionError, match="must have an action of seat_0"):
-        parallel.step({"seat_1": 0})
-
-
 def test_a_render_is_the_asked_seats_own(capsys: pytest.CaptureFixture[str]) -> None:
     env = cambio_v0.env(render_mode="ansi")
     env.reset(seed=4)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import amount, choose
+from conftest import amount, every_object, midway
 
 JUNK = [
     None, True, -1, 0, 1, 2, 9, 10**6, 2**63, 2**64, -(2**70), 1.5, float("nan"), "", "a", "z9", "draw", "keep a1", "snap h16", "a1",
@@ -39,30 +39,17 @@ def methods(thing: object) -> list[str]:
 
 def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
     dice = random.Random(5)
-    game = cambio.Game("classic", 2, seed=1)
-    over = cambio.Game("mini-m0", 2, seed=1)
-    while not over.is_over:
-        over.step(choose(over, dice))
-    games = cambio.VectorGame(3, "classic", 2)
-    games.reset()
-    chance = cambio.ChanceGame("mini-m0", 2)
-    record = over.record()
-    seen = game.observe()
-    things = [
-        game,
-        over,
-        games,
-        chance,
-        record,
-        seen,
-        seen.knowledge(),
-        game.world(),
-        game.rules,
-        game.layout,
-        game.layout.blocks[0],
+    things = every_object()
+    things += [
+        cambio.Game,
+        cambio.VectorGame,
+        cambio.Rules,
+        cambio.Action,
+        cambio.Record,
+        cambio.Agent,
+        cambio.Layout,
+        cambio.ChanceGame,
     ]
-    things += [cambio.agent("greedy"), cambio.Action("draw"), game.events(0)[0], cambio.Game, cambio.VectorGame, cambio.Rules]
-    things += [cambio.Action, cambio.Record, cambio.Agent, cambio.Layout, cambio.ChanceGame, cambio.SmallGame("mini-m0")]
     before = [repr(thing) for thing in things]
     calls = refused = 0
     for _ in range(amount(20_000, 100_000)):
@@ -185,9 +172,7 @@ def test_errors_of_a_tournament_name_no_temporary_file() -> None:
 
 
 def test_a_match_that_is_over_has_no_tensor_of_the_seat_to_act() -> None:
-    game, dice = cambio.Game("mini-m0", seed=1), random.Random(1)
-    while not game.is_over:
-        game.step(choose(game, dice))
+    game = midway("mini-m0", 2, 1, 99)
     for call in (game.tensor, game.observe):
         with pytest.raises(cambio.IllegalAction, match="no seat has to decide now; name a seat"):
             call()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -113,25 +114,56 @@ def test_what_is_not_an_action_changes_nothing(name: str, action: Any) -> None:
 
 
 @EVERY
-def test_an_illegal_action_raises_and_changes_nothing(name: str) -> None:
-    env = MAKERS[name](illegal="raise")
+def test_an_illegal_action_does_what_was_asked_for(name: str) -> None:
+    """It raises, ends the match with a loss, or becomes a legal action."""
+    for illegal in ("raise", "terminate", "random"):
+        env = MAKERS[name](illegal=illegal)
+        if name != "vector":
+            with pytest.raises((cambio.CambioError, ValueError), match="reset"):
+                step(name, env, 0)
+        env.reset(seed=1)
+        before = games(env)
+        wrong = int((env.match.masks[-1] if hasattr(env, "match") else env.game.mask()).argmin())
+        if illegal == "raise":
+            with pytest.raises(cambio.IllegalAction, match="is illegal for seat"):
+                step(name, env, wrong)
+            assert games(env) == before
+            continue
+        result = step(name, env, wrong)
+        if illegal == "random":
+            assert games(env) != before
+        elif name in ("aec", "parallel", "rllib"):
+            rewards, ended = (env.rewards, env.terminations) if name == "aec" else (result[1], result[2])
+            assert rewards == {"seat_0": -1.0, "seat_1": 0.0} and all(ended.values())
+        else:
+            assert np.atleast_1d(result[1])[-1] == -1.0 and np.atleast_1d(result[2])[-1]
+
+
+@EVERY
+def test_actions_of_another_seat_are_refused(name: str) -> None:
+    if name not in ("parallel", "rllib"):
+        pytest.skip("its action has no seat")
+    env = MAKERS[name]()
     env.reset(seed=1)
-    before = games(env)
-    with pytest.raises(cambio.IllegalAction, match="is illegal for seat"):
-        step(name, env, int((env.match.masks[-1] if hasattr(env, "match") else env.game.mask()).argmin()))
-    assert games(env) == before
+    with pytest.raises(cambio.ActionError, match="must have an action of seat_0"):
+        env.step({"seat_1": 0})
 
 
 @EVERY
 def test_wrong_options_are_refused(name: str) -> None:
-    wrong = [{"illegal": "ignore"}, {"illegal": 1}, {"reward": "fun"}, {"reward": 3}, {"rules": None}, {"rules": "whist"}]
+    wrong: list[dict[str, Any]] = [{"illegal": value} for value in ("ignore", 1)] + [{"reward": value} for value in ("fun", 3)]
+    wrong += [{"rules": value} for value in (None, "whist")]
     if name in ("gymnasium", "vector"):
-        wrong += [{"rotate": value} for value in ("no", 1, None)] + [{"opponents": value} for value in ([None], [3], [], "sharp")]
+        wrong += [{"rotate": value} for value in ("no", 1, None)]
+        wrong += [{"opponents": value} for value in ([None], [3], [], "sharp", ["nobody"])]
     else:
         wrong += [{"seats": value} for value in [*NOT_WHOLE, None, 9]] + [{"max_cycles": value} for value in [*NOT_WHOLE, 0]]
     for options in wrong:
-        with pytest.raises((cambio.CambioError, TypeError), match=f"`{next(iter(options))}`|rules|preset"):
+        with pytest.raises((cambio.CambioError, TypeError), match=f"`{next(iter(options))}`|rules|preset|no agent `nobody`"):
             MAKERS[name](**options)
+    if name != "rllib":
+        with pytest.raises(cambio.CambioError, match="`render_mode` must be"):
+            MAKERS[name](render_mode="rgb_array")
     for value in NOT_WHOLE:
         with pytest.raises((cambio.CambioError, TypeError), match="`num_envs`"):
             CambioVectorEnv(value)
@@ -227,44 +259,25 @@ def test_only_the_parallel_environment_is_parallelizable() -> None:
 @pytest.mark.parametrize(
     ("call", "names"),
     [
+        (functools.partial(cambio.evaluate, "greedy", "random"), "deals seats seed threads rows"),
+        (functools.partial(cambio.tournament, ["greedy", "random"]), "deals seats seed threads rows"),
         (
-            lambda **named: cambio.evaluate("greedy", "random", **{"deals": 2, **named}),
-            ("deals", "seats", "seed", "threads", "rows"),
+            functools.partial(cambio.sprt, "greedy", "random"),
+            "deals seats seed threads rounds normalized elo0 elo1 alpha beta luck",
         ),
         (
-            lambda **named: cambio.tournament(["greedy", "random"], **{"deals": 2, **named}),
-            ("deals", "seats", "seed", "threads", "rows"),
+            functools.partial(cambio.tune, "greedy(call_at=?)", "3..4"),
+            "deals seats seed threads rounds mixture generations validate luck",
         ),
-        (
-            lambda **named: cambio.sprt("greedy", "random", **{"deals": 2, **named}),
-            ("deals", "seats", "seed", "threads", "rounds", "normalized", "elo0", "elo1", "alpha", "beta", "luck"),
-        ),
-        (
-            lambda **named: cambio.tune("greedy(call_at=?)", "3..4", **{"deals": 2, **named}),
-            (
-                "deals",
-                "seats",
-                "seed",
-                "threads",
-                "rounds",
-                "mixture",
-                "generations",
-                "validate",
-                "luck",
-            ),
-        ),
-        (
-            lambda **named: cambio.advantage("greedy", "sharp", **{"deals": 1, "playouts": 1, **named}),
-            ("deals", "seats", "seed", "threads", "playouts"),
-        ),
-        (lambda **named: cambio.TextPlayer(str, **named), ("attempts", "rules", "otherwise")),
-        (cambio.Game, ("seats", "seed", "deal", "agent_seed")),
-        (lambda **named: cambio.VectorGame(1, **named), ("seats", "seed", "first_deal", "agent_seed", "threads")),
+        (functools.partial(cambio.advantage, "greedy", "sharp"), "deals seats seed threads playouts"),
+        (functools.partial(cambio.TextPlayer, str), "attempts rules otherwise"),
+        (cambio.Game, "seats seed deal agent_seed"),
+        (functools.partial(cambio.VectorGame, 1), "seats seed first_deal agent_seed threads"),
     ],
 )
-def test_options_of_functions_are_checked(call: Callable[..., Any], names: tuple[str, ...]) -> None:
+def test_options_of_functions_are_checked(call: Callable[..., Any], names: str) -> None:
     flags, numbers = {"rows", "rounds", "normalized", "mixture", "rules"}, {"elo0", "elo1", "alpha", "beta"}
-    for name in names:
+    for name in names.split():
         texts: list[Any] = [] if "seed" in name else ["3"]
         wrong: list[Any] = [1, "yes", None] if name in flags else [math.nan, math.inf, True, "1", None]
         if name not in flags | numbers:
@@ -276,12 +289,8 @@ def test_options_of_functions_are_checked(call: Callable[..., Any], names: tuple
 
 def test_seeds_are_any_texts() -> None:
     for seed in ("😀", "\x7f", "\n", 'a"\\b', "\u2028"):
-        run = cambio.evaluate("greedy", "random", deals=2, seed=seed, rows=True)
-        assert run.matches == 4
-        assert (
-            run.rows("matches").to_csv()
-            == cambio.evaluate("greedy", "random", deals=2, seed=seed, rows=True).rows("matches").to_csv()
-        )
+        one, other = (cambio.evaluate("greedy", "random", deals=2, seed=seed, rows=True) for _ in range(2))
+        assert one.matches == 4 and one.rows("matches").to_csv() == other.rows("matches").to_csv()
     assert cambio.Game(seed="😀") != cambio.Game(seed="😁")
     for call in (lambda: cambio.evaluate("greedy", "random", deals=2, seed="\ud800"), lambda: cambio.Game(seed="\ud800")):
         with pytest.raises(cambio.CambioError, match="`seed` must be"):
