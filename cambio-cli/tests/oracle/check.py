@@ -2,8 +2,8 @@
 
 Usage: check.py RUN... COMPARISON.csv... TEST.json...    Prints the number of comparisons of each kind. Exits with 1 if one fails.
 
-Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels, scipy, choix and
-OpenSpiel. A comparison is the output of `cambio report RUN RUN... --format csv` in the folder of its file, a test that of `cambio sprt --run DIR --format json` in DIR.
+Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels and scipy. A comparison is the
+output of `cambio report RUN RUN... --format csv` in the folder of its file, a test that of `cambio sprt --run DIR --format json` in DIR.
 The tolerances are arguments of the calls of `same`.
 """
 
@@ -545,8 +545,6 @@ def check_ratings(rows, ratings, seats):
     if with_seats:
         for row, value in zip(seats[1:], params[size:]):
             same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
-    elif len(letters) == 2:
-        check_choix(rows, ratings, agents)
 
 
 def check_regularised(model, scores_at, ratings):
@@ -596,23 +594,6 @@ def check_pooled(cells, pooled):
         same("pooled", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
         same("pooled", row["elo_low"], (strength - t * error) * ELO, relative=1e-5, absolute=1e-4)
         same("pooled", row["elo_high"], (strength + t * error) * ELO, relative=1e-5, absolute=1e-4)
-
-
-def check_choix(rows, ratings, agents):
-    """Bradley-Terry by choix; a tie is a win and a loss."""
-    import choix
-
-    results = []
-    for table in games(rows).values():
-        one, other = table
-        first, second = agents.index(one["agent"]), agents.index(other["agent"])
-        if int(one["rank"]) <= int(other["rank"]):
-            results.append((first, second))
-        if int(one["rank"]) >= int(other["rank"]):
-            results.append((second, first))
-    strengths = choix.opt_pairwise(len(agents), results, tol=1e-12)
-    for row, strength in zip(ratings, strengths - strengths.mean()):
-        same("choix", row["strength"], strength, relative=1e-5, absolute=1e-5)
 
 
 def check_game(rows, ratings):
