@@ -133,16 +133,6 @@ def test_a_refusal_is_a_sentence_of_its_own_kind(call, kind, sentence) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_an_illegal_decision_changes_nothing() -> None:
-    game = cambio.Game("original", 2, seed=4)
-    before = game.copy()
-    for index in range(game.action_count):
-        if not game.mask()[index]:
-            with pytest.raises(cambio.IllegalAction):
-                game.step(index)
-    assert game == before and game.observe() == before.observe()
-
-
 def test_flags_and_none_are_not_numbers() -> None:
     game = cambio.Game(seed=1)
     with pytest.raises(TypeError, match="the decision must be an Action, a str or an index, found type bool"):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -295,3 +297,35 @@ def test_seeds_are_any_texts() -> None:
     for call in (lambda: cambio.evaluate("greedy", "random", deals=2, seed="\ud800"), lambda: cambio.Game(seed="\ud800")):
         with pytest.raises(cambio.CambioError, match="`seed` must be"):
             call()
+
+
+@EVERY
+@pytest.mark.parametrize("rules", ["classic", "original-d", "faessler"])
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_go_on_by_themselves(name: str, rules: str, again: Callable[[Any], Any]) -> None:
+    """A copy is at the same point, and continues with the same decisions, deals and spaces without changing the original."""
+    if name == "vector" and again is copy.copy:
+        pytest.skip("a shallow copy of a batch shares its matches")
+    env = MAKERS[name](rules=rules)
+    env.reset(seed=3)
+    step(name, env, legal(name, env))
+    spaces = lambda one: one.action_space("seat_0") if callable(one.action_space) else one.action_space
+    spaces(env).seed(1)
+    other = again(env)
+    assert games(env) == games(other)
+    ends = finish(name, env)
+    assert games(env) != games(other)
+    assert repr(finish(name, other)) == repr(ends) and games(env) == games(other)
+    env.reset(), other.reset()
+    assert games(env) == games(other)
+    assert np.array_equal(spaces(env).sample(), spaces(other).sample())
+
+
+@pytest.mark.parametrize("name", ["gymnasium", "aec"])
+def test_a_render_is_the_asked_seats_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for mode in ("ansi", "human"):
+        env = MAKERS[name](render_mode=mode)
+        env.reset(seed=4)
+        shown = env.game.render(env.game.seat)
+        assert env.render() == (shown if mode == "ansi" else None)
+    assert set(capsys.readouterr().out.split("\n")) >= set(shown.split("\n"))
