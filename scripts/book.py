@@ -51,25 +51,9 @@ def mdbook():
                 return program
     print(f"installing mdBook {MDBOOK} into {own.parent.parent}", file=sys.stderr)
     # A debug build takes half the time to compile and is fast enough for this book.
-    subprocess.run(
-        [
-            "cargo",
-            "install",
-            "mdbook",
-            "--version",
-            MDBOOK,
-            "--locked",
-            "--debug",
-            "--no-default-features",
-            "--features",
-            "search",
-            "--quiet",
-            "--root",
-            own.parent.parent,
-        ],
-        check=True,
-        env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target"), "CARGO_PROFILE_DEV_DEBUG": "0"},
-    )
+    options = f"--version {MDBOOK} --locked --debug --no-default-features --features search --quiet --root".split()
+    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target"), "CARGO_PROFILE_DEV_DEBUG": "0"}
+    subprocess.run(["cargo", "install", "mdbook", *options, own.parent.parent], check=True, env=environment)
     shutil.rmtree(TARGET / "tools/target", ignore_errors=True)
     return str(own)
 

@@ -183,17 +183,9 @@ def criterion():
     for path in sorted((target() / "criterion").glob("**/new/estimates.json")):
         what = json.loads((path.parent / "benchmark.json").read_text())
         median = json.loads(path.read_text())["median"]
-        interval = median["confidence_interval"]
-        elements = (what["throughput"] or {}).get("Elements")
-        found.append(
-            {
-                "group": what["group_id"],
-                "function": what["function_id"],
-                "value": what["value_str"],
-                "elements": elements,
-                "median": [median["point_estimate"], interval["lower_bound"], interval["upper_bound"]],
-            }
-        )
+        values = [median["point_estimate"], *(median["confidence_interval"][end] for end in ("lower_bound", "upper_bound"))]
+        row = {name: what[key] for name, key in (("group", "group_id"), ("function", "function_id"), ("value", "value_str"))}
+        found.append(row | {"elements": (what["throughput"] or {}).get("Elements"), "median": values})
     return json.dumps(found, indent=1) + "\n"
 
 
@@ -559,48 +551,45 @@ def seats(run, options):
     return markdown(["table", "deals", "wins of seats a, b, …, %", "largest half-width", "p-value, equal seats"], shown)
 
 
-def thresholds(run, options):
-    """`thresholds run=`: for each curve, the best value, the values not distinguishable from it, and the gain on fresh deals."""
-    rows = []
-    for file in sorted(name for name in run.facts["files"] if name.endswith("tuning.json")):
-        said = json.loads(run.text(file))
-        curve = run.rows(file.replace("tuning.json", "curve.csv"))
-        if len({row["field"] for row in curve}) > 1:
-            continue
-        near = [row["value"] for row in curve if row["among_best"] == "true"]
-        near = sorted({*near, said["best_value"]}, key=float)
-        found = said["validation"]
-        gain = "–"
-        if said["best"] != found["incumbent"]:
-            half = (found["high"] - found["low"]) / 2
-            gain = f"{rounded(found['difference'], 1, percent=True)} ± {rounded(half, 1, percent=True)}"
-        best = said["best_value"].replace("-", "−")
-        rows.append((said["agent"], [said["rules"], str(said["seats"]), best, ", ".join(near).replace("-", "−"), gain]))
-    agent = options.get("agent")
-    rows = [row for name, row in rows if agent in (None, name)]
+def tunings(run):
+    """The names and contents of the results of `cambio tune`, in the order of rules and seats."""
     order = {"classic": 0, "original": 1, "faessler": 2}
-    rows.sort(key=lambda row: (order.get(row[0], 3), row[0], int(row[1])))
+    found = [(file, json.loads(run.text(file))) for file in run.facts["files"] if file.endswith("tuning.json")]
+    return sorted(found, key=lambda pair: (order.get(pair[1]["rules"], 3), pair[1]["rules"], pair[1]["seats"], pair[0]))
+
+
+def signed(text):
+    """A text with minus signs, and a space before the sign of percent."""
+    return text.replace("-", "−").replace("%", " %")
+
+
+def thresholds(run, options):
+    """`thresholds run= agent=`: for each curve, the best value, the values not distinguishable from it, and the gain on fresh deals."""
+    rows = []
+    for file, said in tunings(run):
+        curve = run.rows(file.replace("tuning.json", "curve.csv"))
+        if said["agent"] != options["agent"] or len({row["field"] for row in curve}) > 1:
+            continue
+        near = {row["value"] for row in curve if row["among_best"] == "true"} | {said["best_value"]}
+        found, gain = said["validation"], "–"
+        if said["best"] != found["incumbent"]:
+            gain = Column("difference%").write(found["difference"], found["low"], found["high"])
+        rows.append(
+            [said["rules"], str(said["seats"]), signed(said["best_value"]), signed(", ".join(sorted(near, key=float))), gain]
+        )
     return markdown(["rules", "seats", "best", "not distinguishable from it", "gain over 5, hundredths of a rank point"], rows)
 
 
 def equilibria(run, options):
     """`equilibria run= agent=`: for each game of all values against all values, the best replies to themselves and the equilibrium."""
     rows = []
-    for file in sorted(name for name in run.facts["files"] if name.endswith("tuning.json")):
-        said = json.loads(run.text(file))
+    for _, said in tunings(run):
         if said["field"] != "self" or said["agent"] != options["agent"]:
             continue
         first, last = map(int, said["ranges"][0].split(".."))
-        mixed = [
-            f"{value}: {share:.0%}"
-            for value, share in zip(range(first, last + 1), said["nash"] or (), strict=False)
-            if share >= 0.005
-        ]
-        mixed = (", ".join(mixed) or "–").replace("-", "−").replace("%", " %")
-        own = ", ".join(said["symmetric_equilibria"]).replace("-", "−")
-        rows.append([said["rules"], str(said["seats"]), own, mixed])
-    order = {"classic": 0, "original": 1, "faessler": 2}
-    rows.sort(key=lambda row: (order.get(row[0], 3), row[0], int(row[1])))
+        shares = zip(range(first, last + 1), said["nash"] or (), strict=False)
+        mixed = ", ".join(f"{value}: {share:.0%}" for value, share in shares if share >= 0.005) or "–"
+        rows.append([said["rules"], str(said["seats"]), signed(", ".join(said["symmetric_equilibria"])), signed(mixed)])
     return markdown(["rules", "seats", "not excluded as best replies to themselves", "equilibrium of the measured game"], rows)
 
 
@@ -755,33 +744,12 @@ def drawn(file, kind, data, options):
 
 
 TABLES = {
-    f.__name__: f
-    for f in (
-        agents,
-        differences,
-        pivot,
-        matrix,
-        pooled,
-        extremes,
-        seats,
-        thresholds,
-        equilibria,
-        lengths,
-        printed,
-        against,
-        coverage,
-        exploitability,
-        benchmarks,
-    )
+    name: globals()[name]
+    for name in (
+        "agents against benchmarks coverage differences equilibria exploitability extremes lengths matrix pivot pooled printed seats thresholds"
+    ).split()
 }
-PLOTS = {
-    "curves": plot_curves,
-    "intervals": plot_intervals,
-    "iterations": plot_iterations,
-    "budgets": plot_budgets,
-    "lengths": plot_lengths,
-    "chart": plot_chart,
-}
+PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets chart curves intervals iterations lengths".split()}
 
 
 # --------------------------------------------------------------------------------------------------------------- pages
