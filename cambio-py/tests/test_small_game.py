@@ -165,7 +165,7 @@ def test_a_refusal_is_one_sentence(m1: cambio.SmallGame, call, kind, sentence) -
     assert "\n" not in str(caught.value)
 
 
-def test_a_wrong_policy_is_refused(m1: cambio.SmallGame, tmp_path: Path) -> None:
+def test_a_wrong_policy_is_refused(m1: cambio.SmallGame) -> None:
     class Short:
         def probabilities(self, observations: list[cambio.Observation]) -> NDArray[np.float64]:
             return np.ones((len(observations), 3))
@@ -180,10 +180,6 @@ def test_a_wrong_policy_is_refused(m1: cambio.SmallGame, tmp_path: Path) -> None
         m1.probabilities(Failing())
     with pytest.raises(TypeError, match=r"an object with a method probabilities\(observations\), found type int"):
         m1.probabilities(3)
-    other = cambio.SmallGame("mini-m0")
-    other.save(tmp_path / "m0.txt", *other.uniform())
-    with pytest.raises(cambio.CambioError, match="the strategy is for `mini-m0`, whose rules differ from the rules of `mini-m1`"):
-        m1.load(tmp_path / "m0.txt")
 
 
 def test_the_example_of_the_book_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -237,24 +233,18 @@ def test_a_strategy_of_a_file_is_a_policy_and_a_player(tmp_path: Path) -> None:
 
 
 def test_strategy_files_are_checked(tmp_path: Path) -> None:
-    path = tmp_path / "m0.txt"
-    game = cambio.SmallGame("mini-m0")
+    path, game = tmp_path / "m0.txt", cambio.SmallGame("mini-m0")
     game.save(path, *game.uniform())
     policy = cambio.StrategyPolicy(path, "mini-m0")
     with pytest.raises(cambio.CambioError, match="must contain the information set None of seat a, found none"):
         policy.probabilities([observation("classic")])
     with pytest.raises(cambio.CambioError, match="the strategy must be for classic at 2 seats"):
         policy.begin(cambio.Rules("classic"), 2, 0, 1)
-    with pytest.raises(cambio.CambioError, match="cannot be read"):
-        cambio.StrategyPolicy(tmp_path / "none.txt", "mini-m0")
-    other = cambio.Rules({"base": "mini-m0", "name": "mini-m0", "turn_limit": 3})
-    for rules, kind, what in [
-        ("mini-m1", cambio.CambioError, "whose rules differ"),
-        (other, cambio.CambioError, "whose rules differ"),
-        ("whist", cambio.RulesError, "whist"),
-    ]:
-        with pytest.raises(kind, match=what):
+    for rules in ("mini-m1", cambio.Rules({"base": "mini-m0", "name": "mini-m0", "turn_limit": 3})):
+        with pytest.raises(cambio.CambioError, match="whose rules differ"):
             cambio.StrategyPolicy(path, rules)
+    with pytest.raises(cambio.CambioError, match="the strategy is for `mini-m0`, whose rules differ from the rules of `mini-m1`"):
+        cambio.SmallGame("mini-m1").load(path)
     path.write_text("a b c")
     with pytest.raises(cambio.CambioError, match="not a strategy file"):
         cambio.StrategyPolicy(path, "mini-m0")
@@ -327,26 +317,6 @@ def test_the_baselines_continue_where_they_stopped(tmp_path: Path) -> None:
     rows = (tmp_path / "baselines.csv").read_text(encoding="utf-8").splitlines()
     assert rows[:2] == first and len(rows) == 1 + 2 + 2 + 1
     assert re.findall(r"^\| (\S+) \| [^|]* \| (\d) \|", printed, re.MULTILINE) == [("values", "2"), ("MCCFR", "2"), ("CFR+", "1")]
-
-
-def test_a_table_of_an_equilibrium_plays_a_batch_by_its_keys() -> None:
-    """The mean result of the first seat agrees with the exact value."""
-    small, matches = cambio.SmallGame("mini-m1"), 4096
-    strategy = small.solve(to=1e-3)
-    rows = [dict(zip(small.keys(seat), probabilities, strict=True)) for seat, probabilities in enumerate(strategy)]
-    games, dice = cambio.VectorGame(matches, "mini-m1", seed=11, keys=True, autoreset=False), np.random.default_rng(1)
-    games.reset()
-    first = np.array([games.game(number).observe().sightings[0].seat for number in range(matches)])
-    results = np.zeros((matches, 2))
-    while not games.done.all():
-        actions = games.masks.argmax(1)
-        for number in np.flatnonzero(games.masks.sum(1) > 1):
-            probabilities = rows[(games.seat[number] - first[number]) % 2]["{:016x}{:016x}".format(*games.keys[number])]
-            actions[number] = dice.choice(len(probabilities), p=probabilities / probabilities.sum())
-        games.step(actions)
-        results += games.rewards
-    of_first = results[np.arange(matches), first]
-    assert abs(of_first.mean() - small.value(*strategy)) < 3 * of_first.std() / matches**0.5
 
 
 def test_agents_that_draw_are_asked_with_several_streams(m1: cambio.SmallGame) -> None:
