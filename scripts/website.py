@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the web application as a folder of static files, which needs no server: the program runs in the browser.
 
-    scripts/website.py build [FOLDER]      build the site into FOLDER, target/site by default
-    scripts/website.py serve [FOLDER]      serve a built site on this machine
+    scripts/website.py build [FOLDER]                   build the site into FOLDER, target/site by default
+    python3 -m http.server --directory FOLDER 8000      serve it on this machine: http://localhost:8000/
 
 The site works from any host and any path, and offline after the first match. `build` compiles `cambio-web` to WebAssembly; it needs
 the Rust target wasm32-unknown-unknown, which `rustup target add wasm32-unknown-unknown` installs. The pages are those of
@@ -11,10 +11,8 @@ the Rust target wasm32-unknown-unknown, which `rustup target add wasm32-unknown-
 """
 
 import argparse
-import functools
 import gzip
 import hashlib
-import http.server
 import json
 import os
 import re
@@ -126,24 +124,13 @@ def build(folder, cambio=None, runs=()):
     )
 
 
-def serve(folder):
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        print(f"http://127.0.0.1:{server.server_port}/", flush=True)
-        server.serve_forever()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["build", "serve"])
+    parser.add_argument("step", choices=["build"])
     parser.add_argument("folder", nargs="?", type=Path, default=TARGET / "site")
     parser.add_argument("--run", type=Path, action="append", default=[], metavar="FILE", help="add a published run")
     args = parser.parse_args()
-    folder = args.folder.resolve()
-    if args.step == "build":
-        build(folder, runs=args.run)
-    else:
-        serve(folder)
+    build(args.folder.resolve(), runs=args.run)
 
 
 if __name__ == "__main__":
