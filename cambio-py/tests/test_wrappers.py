@@ -50,8 +50,9 @@ def step(name: str, env: Any, action: Any) -> Any:
     return env.step(action)
 
 
-def legal(name: str, env: Any) -> int:
-    return int((env.match.masks[-1] if hasattr(env, "match") else env.game.mask()).argmax())
+def mask(env: Any) -> np.ndarray:
+    """The legal actions of the seat to act; in the batch, of the last match."""
+    return env.match.masks[-1] if hasattr(env, "match") else env.game.mask()
 
 
 def mask_of(name: str, env: Any, seen: Any = None) -> np.ndarray:
@@ -73,7 +74,7 @@ def test_a_refused_reset_changes_nothing(name: str) -> None:
     env.reset()  # Works after a refusal at the start.
     env.reset(seed=np.int64(3))
     other.reset(seed=3)
-    step(name, env, legal(name, env))
+    step(name, env, int(mask(env).argmax()))
     before = games(env)
     for named in wrong:
         with pytest.raises((cambio.CambioError, TypeError)):
@@ -111,7 +112,7 @@ def test_what_is_not_an_action_changes_nothing(name: str, action: Any) -> None:
         with pytest.raises((cambio.CambioError, TypeError)):
             step(name, env, action)
         assert games(env) == before
-    step(name, env, np.uint8(legal(name, env)) if name != "vector" else legal(name, env))
+    step(name, env, np.uint8(int(mask(env).argmax())) if name != "vector" else int(mask(env).argmax()))
     assert games(env) != before
 
 
@@ -125,7 +126,7 @@ def test_an_illegal_action_does_what_was_asked_for(name: str) -> None:
                 step(name, env, 0)
         env.reset(seed=1)
         before = games(env)
-        wrong = int((env.match.masks[-1] if hasattr(env, "match") else env.game.mask()).argmin())
+        wrong = int(mask(env).argmin())
         if illegal == "raise":
             with pytest.raises(cambio.IllegalAction, match="is illegal for seat"):
                 step(name, env, wrong)
@@ -157,11 +158,11 @@ def test_wrong_options_are_refused(name: str) -> None:
     wrong += [{"rules": value} for value in (None, "whist")]
     if name in ("gymnasium", "vector"):
         wrong += [{"rotate": value} for value in ("no", 1, None)]
-        wrong += [{"opponents": value} for value in ([None], [3], [], "sharp", ["nobody"])]
+        wrong += [{"opponents": value} for value in ([None], [3], [], "sharp", ["unknown"])]
     else:
         wrong += [{"seats": value} for value in [*NOT_WHOLE, None, 9]] + [{"max_cycles": value} for value in [*NOT_WHOLE, 0]]
     for options in wrong:
-        with pytest.raises((cambio.CambioError, TypeError), match=f"`{next(iter(options))}`|rules|preset|no agent `nobody`"):
+        with pytest.raises((cambio.CambioError, TypeError), match=f"`{next(iter(options))}`|rules|preset|no agent `unknown`"):
             MAKERS[name](**options)
     if name != "rllib":
         with pytest.raises(cambio.CambioError, match="`render_mode` must be"):
@@ -208,9 +209,8 @@ def test_no_action_is_legal_after_the_end(name: str, end: str) -> None:
     env = MAKERS[name](illegal="terminate", **({"max_cycles": 3} if end == "truncation" else {}))
     env.reset(seed=1)
     if end == "illegal":
-        masks = env.match.masks[-1] if hasattr(env, "match") else env.game.mask()
         before = games(env)
-        result = step(name, env, int(masks.argmin()))
+        result = step(name, env, int(mask(env).argmin()))
         seen = None if result is None else result[4]["final_obs"][1] if name == "vector" else result[0]
         if name != "vector":
             assert games(env) == before
@@ -308,7 +308,7 @@ def test_copies_go_on_by_themselves(name: str, rules: str, again: Callable[[Any]
         pytest.skip("a shallow copy of a batch shares its matches")
     env = MAKERS[name](rules=rules)
     env.reset(seed=3)
-    step(name, env, legal(name, env))
+    step(name, env, int(mask(env).argmax()))
     spaces = lambda one: one.action_space("seat_0") if callable(one.action_space) else one.action_space
     spaces(env).seed(1)
     other = again(env)
