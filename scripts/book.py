@@ -51,42 +51,18 @@ def mdbook():
                 return program
     print(f"installing mdBook {MDBOOK} into {own.parent.parent}", file=sys.stderr)
     # A debug build takes half the time to compile and is fast enough for this book.
-    subprocess.run(
-        [
-            "cargo",
-            "install",
-            "mdbook",
-            "--version",
-            MDBOOK,
-            "--locked",
-            "--debug",
-            "--no-default-features",
-            "--features",
-            "search",
-            "--quiet",
-            "--root",
-            own.parent.parent,
-        ],
-        check=True,
-        env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target"), "CARGO_PROFILE_DEV_DEBUG": "0"},
-    )
+    options = f"--version {MDBOOK} --locked --debug --no-default-features --features search --quiet --root".split()
+    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target"), "CARGO_PROFILE_DEV_DEBUG": "0"}
+    subprocess.run(["cargo", "install", "mdbook", *options, own.parent.parent], check=True, env=environment)
     shutil.rmtree(TARGET / "tools/target", ignore_errors=True)
     return str(own)
-
-
-def cambio():
-    """The program in the variable CAMBIO, or a release build of this tree."""
-    if "CAMBIO" in os.environ:
-        return Path(os.environ["CAMBIO"])
-    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
-    return TARGET / "release/cambio"
 
 
 def build(folder):
     """Builds the book, with the example reports and the files of the repository that its pages link to."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([mdbook(), "build", str(ROOT / "book"), "--dest-dir", str(folder)], check=True)
-    program = cambio()
+    program = website.cambio()
     with tempfile.TemporaryDirectory() as work:
         spec = ROOT / "experiments/quickstart.toml"
         subprocess.run([program, "run", spec, "--out", f"{work}/run", "--quiet"], check=True, capture_output=True)
@@ -96,7 +72,7 @@ def build(folder):
         shutil.copyfile(f"{work}/run/report.html", folder / "reports/quickstart.html")
         shutil.copyfile(f"{work}/tune/report.html", folder / "reports/tuning.html")
     if website.can_build():
-        website.build(folder / "play", cambio())
+        website.build(folder / "play", program)
     else:
         print(f"skipped: the page to play on, which needs the Rust target {website.WASM}")
     # Pages such as PROTOCOL.md are in the root of the repository and link to files next to them.
@@ -145,27 +121,23 @@ def slug(heading):
 
 
 def without_code(text):
-    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def markdown_links():
-    """Broken links of the Markdown pages in the repository."""
-    pages = [*ROOT.glob("*.md"), *(ROOT / "book/src").rglob("*.md"), ROOT / "notebooks/README.md"]
-    for page in sorted(pages):
-        for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+    """Broken links of the Markdown pages in the repository that are not in the book."""
+    for page in sorted([*ROOT.glob("*.md"), ROOT / "notebooks/README.md"]):
+        for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", without_code(page.read_text(encoding="utf-8")))):
             parts = urlsplit(link)
             goal = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-            # Reports and the page to play on are created when the book is built.
-            if parts.scheme or "reports/" in link or link.startswith("play/"):
+            if parts.scheme:
                 continue
             if not goal.exists():
                 yield f"{page.relative_to(ROOT)}: the target of {link} does not exist"
             elif parts.fragment and goal.suffix == ".md":
-                text = re.sub(
-                    r"\{\{#include ([^}:]*)[^}]*\}\}", lambda found: (goal.parent / found[1]).read_text(), goal.read_text()
-                )
-                text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-                if parts.fragment not in {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}:
+                headings = re.findall(r"^#+ (.*)$", without_code(goal.read_text(encoding="utf-8")), re.MULTILINE)
+                if parts.fragment not in map(slug, headings):
                     yield f"{page.relative_to(ROOT)}: the target of {link} has no such heading"
 
 
@@ -267,7 +239,7 @@ def run_page(page, environment):
 
 def run(pages):
     """Runs the commands of the given pages, by default of all pages."""
-    program = cambio()
+    program = website.cambio()
     flaws = []
     with tempfile.TemporaryDirectory() as folder:
         tools = Path(folder)

@@ -104,10 +104,23 @@ def long_names(crate):
                 yield f"{file.relative_to(ROOT)}: the test name {name} has {len(name)} characters, expected at most {MAX_TEST_NAME}"
 
 
+def without_addresses(crate):
+    """The addresses of the workspace that the manifest of a published crate does not inherit."""
+    manifest = (crate / "Cargo.toml").read_text()
+    for line in ("repository.workspace = true", "homepage.workspace = true"):
+        if line not in manifest and "publish = false" not in manifest:
+            yield f"{crate.name}/Cargo.toml: expected the line {line}"
+
+
 def main():
     flaws = []
     for source in sorted(ROOT.glob("cambio-*/src")):
-        flaws += [*circles(source), *forgotten(source.parent / "tests"), *long_names(source.parent)]
+        flaws += [
+            *circles(source),
+            *forgotten(source.parent / "tests"),
+            *long_names(source.parent),
+            *without_addresses(source.parent),
+        ]
         for file in source.rglob("*.rs"):
             lines = TESTS.sub("", file.read_text()).count("\n") + 1
             if lines > MOST_LINES:

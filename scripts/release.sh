@@ -26,7 +26,10 @@ has_version CHANGELOG.md "^## \[$version\]"
 has_version CITATION.cff "^version: $version$"
 has_version cambio-py/Cargo.toml "^version = \"$version\"$"
 has_version scripts/install.sh "^version=v$version$"
-python3 scripts/address.py --check
+repository=$(sed -n 's/^repository = "\(.*\)"$/\1/p' Cargo.toml)
+for file in CITATION.cff cambio-py/pyproject.toml scripts/install.sh examples/mine/Cargo.toml; do
+    grep -q "\"$repository\"" "$file" || fail "$file has another address than Cargo.toml; expected \"$repository\""
+done
 python3 scripts/results.py --check
 # Files appear in the folder only when all of them are there.
 new=$out.new

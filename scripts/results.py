@@ -5,13 +5,13 @@
     scripts/results.py --check               fail if a page does not match the stored files
     scripts/results.py --list                list the runs
     scripts/results.py --play NAME...        play these runs, store their summaries, generate the pages
-    scripts/results.py --play NAME --full    the same with the full instead of the reduced command
     scripts/results.py --confirm OLD...      check that the present program plays the same rows as these older programs
 
 The template of a page is `book/results/PAGE.md`: a block of TOML between two lines `+++`, which declares runs, and Markdown
 with directives such as `{{ matrix run=ladder }}`. The output files of a run that a page needs are stored unchanged in
 `book/results/data/RUN`, together with `facts.json`: the command, date, revision, machine and the SHA-256 of each file, and of each
-program and file that the run depends on. If one of these changes, `--check` fails until the run is played again. The pages and plots in `book/src/results` are generated from these files.
+program and file that the run depends on. If one of these changes, `--check` fails until the run is played again. The pages and plots
+in `book/src/results` are generated from these files. Only a changed plot needs matplotlib.
 
 `--confirm OLD...` plays the first deals of each run that a program OLD has made, with OLD and with the present program. If all
 rows are the same, the page says so, with the present revision. Otherwise the run must be played again.
@@ -38,9 +38,6 @@ from pathlib import Path
 
 import tomllib
 
-sys.dont_write_bytecode = True
-import plots
-
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "book/results"
 KEPT = TEMPLATES / "data"
@@ -48,13 +45,6 @@ PAGES = ROOT / "book/src/results"
 
 # The number of deals that `--confirm` plays.
 CONFIRMED_DEALS = 20
-
-
-# Changes of the agents' behaviour, by a short name. A stored run lists the changes that it includes. If a change is missing,
-# the run is older than the change, and its page shows a warning until the run is repeated.
-CHANGES = {
-    "impartial": "players then broke ties by the seat's letter and the slot's number; from three seats on this favoured the late letters",
-}
 
 
 class Wrong(Exception):
@@ -68,17 +58,14 @@ class Run:
     """A command, and the stored part of its output."""
 
     def __init__(self, page, declared):
-        unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment", "files", "play", "stale"}
+        unknown = set(declared) - {"name", "command", "keep", "experiment", "files", "stale"}
         if unknown:
             raise Wrong(f"{page}: a run has no field {', '.join(sorted(unknown))}")
         self.page = page
         self.name = declared["name"]
-        self.full = declared["command"]
-        self.reduced = declared.get("reduced")
+        self.command = declared["command"]
         self.keep = declared["keep"]
-        # Whether the results depend on the agents' decisions, and not only on the speed of the program.
-        self.play = declared.get("play", True)
-        words = [word for word in self.full.split() if word.startswith("experiments/") and word.endswith(".toml")]
+        words = [word for word in self.command.split() if word.startswith("experiments/") and word.endswith(".toml")]
         self.experiment = declared.get("experiment", words[0] if words else None)
         self.files = declared.get("files", [])
         # Why the stored files are kept although the program has changed. The page must contain this sentence.
@@ -88,15 +75,15 @@ class Run:
         if (self.folder / "facts.json").is_file():
             self.facts = json.loads((self.folder / "facts.json").read_text())
 
-    def shown(self, command):
-        """A command as the reader types it."""
-        return command.replace("OUT", f"runs/{self.name}")
+    def shown(self):
+        """The command as the reader types it."""
+        return self.command.replace("OUT", f"runs/{self.name}")
 
     def inputs(self):
         """The hash of each program and file that the results depend on: scripts and other files in the command, the source of
         examples and benchmarks, and the files that the page declares, which may be patterns. The experiment is separate, because its
         name and its number of deals may change."""
-        words = [re.sub(r"^\w+=", "", word) for word in self.full.split()]
+        words = [re.sub(r"^\w+=", "", word) for word in self.command.split()]
         paths = [word for word in words if "/" in word and word != self.experiment and (ROOT / word).is_file()]
         crate = words[words.index("-p") + 1] if "-p" in words else None
         for kind, folder in (("--example", "examples"), ("--bench", "benches")):
@@ -108,10 +95,6 @@ class Run:
                 raise Wrong(f"{self.page}: no file matches {pattern}, which the run {self.name} declares")
             paths += found
         return {path: sha256(without_comments(ROOT / path)) for path in sorted(set(paths))}
-
-    def older(self):
-        """The changes that the stored run does not include."""
-        return [name for name in CHANGES if self.play and self.facts and name not in self.facts.get("changes", [])]
 
     def rows(self, file):
         """The rows of a stored CSV file."""
@@ -136,7 +119,7 @@ class Run:
             path = self.folder / file
             if not path.is_file() or sha256(path.read_bytes()) != digest:
                 yield f"{path.relative_to(ROOT)} has been modified"
-        if self.facts["command"] not in (self.full, self.reduced):
+        if self.facts["command"] != self.command:
             yield f"the command of the run {self.name} has changed in {self.page}; play the run again"
         if self.experiment and self.facts["experiment"] != experiment(self.experiment):
             yield f"{self.experiment} has changed since the run {self.name}; play the run again"
@@ -146,10 +129,9 @@ class Run:
             ):
                 yield f"{self.page} must say of the run {self.name}: {self.stale}"
             return
-        made, now = self.facts.get("inputs", {}), self.inputs()
+        made, now = self.facts["inputs"], self.inputs()
         for path in sorted(made.keys() | now.keys()):
-            # None stands for a program of an old run whose content was not recorded.
-            if made.get(path, "") != now.get(path) and made.get(path, "") is not None:
+            if made.get(path) != now.get(path):
                 yield f"{path} has changed since the run {self.name}; play the run again"
 
 
@@ -201,17 +183,9 @@ def criterion():
     for path in sorted((target() / "criterion").glob("**/new/estimates.json")):
         what = json.loads((path.parent / "benchmark.json").read_text())
         median = json.loads(path.read_text())["median"]
-        interval = median["confidence_interval"]
-        elements = (what["throughput"] or {}).get("Elements")
-        found.append(
-            {
-                "group": what["group_id"],
-                "function": what["function_id"],
-                "value": what["value_str"],
-                "elements": elements,
-                "median": [median["point_estimate"], interval["lower_bound"], interval["upper_bound"]],
-            }
-        )
+        values = [median["point_estimate"], *(median["confidence_interval"][end] for end in ("lower_bound", "upper_bound"))]
+        row = {name: what[key] for name, key in (("group", "group_id"), ("function", "function_id"), ("value", "value_str"))}
+        found.append(row | {"elements": (what["throughput"] or {}).get("Elements"), "median": values})
     return json.dumps(found, indent=1) + "\n"
 
 
@@ -221,8 +195,7 @@ def target():
 
 def play(run, args, cambio):
     """Plays or imports a run, and stores the files that its page needs."""
-    command = run.full if args.full or not run.reduced else run.reduced
-    if "cargo " in command and args.cambio and not args.from_folder:
+    if "cargo " in run.command and args.cambio and not args.from_folder:
         raise Wrong(f"the run {run.name} builds its program from this tree; omit --cambio")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / run.name
@@ -232,13 +205,13 @@ def play(run, args, cambio):
                 raise Wrong(f"{out} is not a folder")
             seconds = None
         else:
-            print(f"{run.name}: {run.shown(command)}", file=sys.stderr)
+            print(f"{run.name}: {run.shown()}", file=sys.stderr)
             begun = time.monotonic()
             bin_folder = Path(folder) / "bin"
             bin_folder.mkdir()
             (bin_folder / "cambio").symlink_to(cambio)
             environment = os.environ | {"PATH": f"{bin_folder}:{os.environ['PATH']}", "CAMBIO": "cambio"}
-            line = command.replace("OUT", shlex.quote(str(out)))
+            line = run.command.replace("OUT", shlex.quote(str(out)))
             done = subprocess.run(["bash", "-euc", line], cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
             if done.returncode:
                 raise Wrong(f"the run {run.name} ended with exit code {done.returncode}")
@@ -247,7 +220,7 @@ def play(run, args, cambio):
             (out / "output.txt").write_bytes(done.stdout)
             if "criterion.json" in run.keep:
                 (out / "criterion.json").write_text(criterion())
-        keep(run, out, command, seconds, program(cambio), args)
+        keep(run, out, seconds, program(cambio), args)
 
 
 def confirm(runs, olds, cambio):
@@ -264,7 +237,7 @@ def confirm(runs, olds, cambio):
     flaws, confirmed = [], 0
     for run in runs.values():
         old = made_by.get((run.facts or {}).get("revision"))
-        if old is None or not run.experiment or not run.full.startswith("cambio run "):
+        if old is None or not run.experiment or not run.command.startswith("cambio run "):
             continue
         print(f"{run.name}: {CONFIRMED_DEALS} deals", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
@@ -285,7 +258,7 @@ def confirm(runs, olds, cambio):
     return flaws
 
 
-def keep(run, out, command, seconds, made_by, args):
+def keep(run, out, seconds, made_by, args):
     """Stores the files of a run that its page needs, and `facts.json`."""
     files = sorted({path for pattern in run.keep for path in out.glob(pattern) if path.is_file()})
     for pattern in run.keep:
@@ -300,7 +273,7 @@ def keep(run, out, command, seconds, made_by, args):
         digests[name] = sha256(path.read_bytes())
     date = time.strftime("%Y-%m-%d", time.gmtime(max(path.stat().st_mtime for path in files)))
     facts = (
-        {"command": command, "date": date, "machine": args.machine or machine()}
+        {"command": run.command, "date": date, "machine": args.machine or machine()}
         | ({"note": args.note} if args.note else {})
         | made_by
     )
@@ -311,11 +284,8 @@ def keep(run, out, command, seconds, made_by, args):
             raise Wrong(f"the run {run.name} is not complete")
         for key in ("version", "revision", "uncommitted_changes", "compiler", "target", "run_id", "seed", "deals", "matches"):
             facts[key] = said[key]
-        asked = re.search(r"--deals (\d+)", command)
-        if run.experiment and said["deals"] != int(
-            asked[1] if asked else tomllib.loads((ROOT / run.experiment).read_text())["deals"]
-        ):
-            raise Wrong(f"the number of deals must be the same in the run {run.name} and in `{command}`, found {said['deals']}")
+        if run.experiment and said["deals"] != tomllib.loads((ROOT / run.experiment).read_text())["deals"]:
+            raise Wrong(f"the run {run.name} must have the deals of {run.experiment}, found {said['deals']}")
     timing = out / "timing.csv"
     if timing.is_file():
         with open(timing, newline="", encoding="utf-8") as text:
@@ -325,8 +295,6 @@ def keep(run, out, command, seconds, made_by, args):
         facts["seconds"] = seconds
     if run.experiment:
         facts["experiment"] = experiment(run.experiment)
-        facts["full_deals"] = tomllib.loads((ROOT / run.experiment).read_text())["deals"]
-    facts["changes"] = list(CHANGES)
     facts["inputs"] = run.inputs()
     facts["files"] = digests
     run.facts = facts
@@ -577,68 +545,52 @@ def seats(run, options):
     for table, rows in tables.items():
         shares = " ".join(rounded(number(row["payoff"]), 1, percent=True) for row in rows)
         half = max(number(row["high"]) - number(row["low"]) for row in rows) / 2
-        # Older runs have Wald's or Hotelling's test instead of the analysis of variance. They agree for many deals.
-        p = number(rows[0]["p"] if "p" in rows[0] else rows[0]["wald_p"])
+        p = number(rows[0]["p"])
         p = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
         shown.append([table_name(table), rows[0]["deals"], shares, f"± {rounded(half, 1, percent=True)}", p])
     return markdown(["table", "deals", "wins of seats a, b, …, %", "largest half-width", "p-value, equal seats"], shown)
 
 
-def thresholds(run, options):
-    """`thresholds run=`: for each curve, the best value, the values not distinguishable from it, and the gain on fresh deals."""
-    rows = []
-    for file in sorted(name for name in run.facts["files"] if name.endswith("tuning.json")):
-        said = json.loads(run.text(file))
-        curve = run.rows(file.replace("tuning.json", "curve.csv"))
-        if len({row["field"] for row in curve}) > 1:
-            continue
-        near = [row["value"] for row in curve if row["among_best"] == "true"]
-        near = sorted({*near, said["best_value"]}, key=float)
-        found = said["validation"]
-        gain = "–"
-        if said["best"] != found["incumbent"]:
-            half = (found["high"] - found["low"]) / 2
-            gain = f"{rounded(found['difference'], 1, percent=True)} ± {rounded(half, 1, percent=True)}"
-        best = said["best_value"].replace("-", "−")
-        rows.append((said["agent"], [said["rules"], str(said["seats"]), best, ", ".join(near).replace("-", "−"), gain]))
-    agent = options.get("agent")
-    rows = [row for name, row in rows if agent in (None, name)]
+def tunings(run):
+    """The names and contents of the results of `cambio tune`, in the order of rules and seats."""
     order = {"classic": 0, "original": 1, "faessler": 2}
-    rows.sort(key=lambda row: (order.get(row[0], 3), row[0], int(row[1])))
+    found = [(file, json.loads(run.text(file))) for file in run.facts["files"] if file.endswith("tuning.json")]
+    return sorted(found, key=lambda pair: (order.get(pair[1]["rules"], 3), pair[1]["rules"], pair[1]["seats"], pair[0]))
+
+
+def signed(text):
+    """A text with minus signs, and a space before the sign of percent."""
+    return text.replace("-", "−").replace("%", " %")
+
+
+def thresholds(run, options):
+    """`thresholds run= agent=`: for each curve, the best value, the values not distinguishable from it, and the gain on fresh deals."""
+    rows = []
+    for file, said in tunings(run):
+        curve = run.rows(file.replace("tuning.json", "curve.csv"))
+        if said["agent"] != options["agent"] or len({row["field"] for row in curve}) > 1:
+            continue
+        near = {row["value"] for row in curve if row["among_best"] == "true"} | {said["best_value"]}
+        found, gain = said["validation"], "–"
+        if said["best"] != found["incumbent"]:
+            gain = Column("difference%").write(found["difference"], found["low"], found["high"])
+        rows.append(
+            [said["rules"], str(said["seats"]), signed(said["best_value"]), signed(", ".join(sorted(near, key=float))), gain]
+        )
     return markdown(["rules", "seats", "best", "not distinguishable from it", "gain over 5, hundredths of a rank point"], rows)
 
 
 def equilibria(run, options):
     """`equilibria run= agent=`: for each game of all values against all values, the best replies to themselves and the equilibrium."""
     rows = []
-    for file in sorted(name for name in run.facts["files"] if name.endswith("tuning.json")):
-        said = json.loads(run.text(file))
+    for _, said in tunings(run):
         if said["field"] != "self" or said["agent"] != options["agent"]:
             continue
         first, last = map(int, said["ranges"][0].split(".."))
-        mixed = [
-            f"{value}: {share:.0%}"
-            for value, share in zip(range(first, last + 1), said["nash"] or (), strict=False)
-            if share >= 0.005
-        ]
-        mixed = (", ".join(mixed) or "–").replace("-", "−").replace("%", " %")
-        own = ", ".join(said["symmetric_equilibria"]).replace("-", "−")
-        rows.append([said["rules"], str(said["seats"]), own, mixed])
-    order = {"classic": 0, "original": 1, "faessler": 2}
-    rows.sort(key=lambda row: (order.get(row[0], 3), row[0], int(row[1])))
+        shares = zip(range(first, last + 1), said["nash"] or (), strict=False)
+        mixed = ", ".join(f"{value}: {share:.0%}" for value, share in shares if share >= 0.005) or "–"
+        rows.append([said["rules"], str(said["seats"]), signed(", ".join(said["symmetric_equilibria"])), signed(mixed)])
     return markdown(["rules", "seats", "not excluded as best replies to themselves", "equilibrium of the measured game"], rows)
-
-
-def curve(run, options):
-    """`curve run= [file=]`: a response curve, one row per value."""
-    column = Column("payoff.4")
-    rows = []
-    for row in run.rows(options.get("file", "curve.csv")):
-        wide = (number(row["high_simultaneous"]) - number(row["low_simultaneous"])) / 2
-        near = "best" if row["among_best"] == "true" else ""
-        shown = column.write(number(row["payoff"]), number(row["low"]), number(row["high"]))
-        rows.append([row["value"].replace("-", "−"), row["deals"], shown, f"± {rounded(wide, 4)}", near])
-    return markdown(["value", "deals", "mean rank points", "all together", "among the best"], rows)
 
 
 def printed(run, options):
@@ -720,16 +672,15 @@ def nanoseconds(value):
 
 
 def plot_curves(run, options):
-    """The response curves of several folders of one run: `curves="DIR=LABEL;…"`."""
+    """The response curves of several folders of one run: `curves="DIR=LABEL;…"`, up to the value `to`."""
     lines = []
     for part in options["curves"].split(";"):
         folder, label = part.split("=", 1)
         rows = run.rows(f"{folder}/curve.csv")
-        keys = ("value", "payoff", "low", "high", "low_simultaneous", "high_simultaneous")
+        keys = ("value", "payoff", "low_simultaneous", "high_simultaneous")
         points = [tuple(float(row[key]) for key in keys) + (row["among_best"] == "true",) for row in rows]
-        points = [point for point in points if point[0] <= float(options.get("to", "inf"))]
-        lines.append((label, points))
-    return plots.curves(lines, options)
+        lines.append((label, [point for point in points if point[0] <= float(options["to"])]))
+    return lines
 
 
 def plot_intervals(run, options):
@@ -737,7 +688,7 @@ def plot_intervals(run, options):
     column = Column(options["value"])
     rows = one_table(everything(run), options)
     rows = sorted(((row["agent"], *column.values(row)) for row in rows), key=lambda row: -row[1])
-    return plots.intervals([row for row in rows if row[0] != options.get("without")], options)
+    return [row for row in rows if row[0] != options.get("without")]
 
 
 def plot_iterations(run, options):
@@ -748,7 +699,7 @@ def plot_iterations(run, options):
             label = re.sub(r"\b(iterations|n)=\d+", "", row["agent"]).replace(",)", ")").replace("()", "")
             found = lines.setdefault(label, {}).setdefault(int(row["iterations"] or 0), [])
             found.append(float(row["exploitability"]))
-    return plots.iterations(lines, options)
+    return lines
 
 
 def plot_budgets(run, options):
@@ -757,16 +708,13 @@ def plot_budgets(run, options):
     found = {row["agent"]: column.values(row) for row in one_table(everything(run), options)}
     times = {row["agent"]: float(row["seconds"]) / int(row["decisions"]) for row in run.rows("timing.csv") if row["agent"]}
     groups = dict(part.split("=", 1) for part in options["groups"].split("|"))
-    return plots.budgets(
-        {label: [(times[agent], *found[agent]) for agent in agents.split(";")] for label, agents in groups.items()}, options
-    )
+    return {label: [(times[agent], *found[agent]) for agent in agents.split(";")] for label, agents in groups.items()}
 
 
 def plot_lengths(run, options):
     """Strength against the number of training matches: `recipes=` as in `lengths`. A mark is the mean over seeds, a bar the range."""
     points = lambda found: [(count, sum(won) / len(won), min(won), max(won)) for count, won in sorted(found.items())]
-    groups = {label: points(found) for label, found in trainings(run, options).items()}
-    return plots.budgets(groups, options, lambda power: f"{10**power:,}")
+    return {label: points(found) for label, found in trainings(run, options).items()}
 
 
 def plot_chart(run, options):
@@ -775,38 +723,33 @@ def plot_chart(run, options):
     for row in csv.DictReader(run.text("output.txt").splitlines()):
         if int(row["decisions"]) >= int(options["from"]) and int(row["points"]) <= int(options["to"]):
             cells[row["turn"], row["unknown"], int(row["points"])] = tuple(float(row[key]) for key in ("gain", "low", "high"))
-    return plots.chart(cells, options)
+    return cells
+
+
+def drawn(file, kind, data, options):
+    """The SVG of a plot. Its last line has the hash of what it was drawn from, and the hash of the rest, so that `--check` needs no
+    matplotlib."""
+    made_from = sha256(repr((kind, data, options)).encode() + (ROOT / "scripts/plots.py").read_bytes())
+    line = lambda text: f"<!-- {made_from} {sha256(text.encode())} -->\n"
+    if file.is_file():
+        text, _, last = file.read_text(encoding="utf-8").rstrip("\n").rpartition("\n")
+        if f"{last}\n" == line(text):
+            return f"{text}\n{last}\n"
+    try:
+        import plots
+    except ModuleNotFoundError as error:
+        raise Wrong(f"{file.name} is not up to date; install matplotlib and run scripts/results.py") from error
+    text = getattr(plots, kind)(data, options).rstrip("\n")
+    return f"{text}\n{line(text)}"
 
 
 TABLES = {
-    f.__name__: f
-    for f in (
-        agents,
-        differences,
-        pivot,
-        matrix,
-        pooled,
-        extremes,
-        seats,
-        thresholds,
-        equilibria,
-        curve,
-        lengths,
-        printed,
-        against,
-        coverage,
-        exploitability,
-        benchmarks,
-    )
+    name: globals()[name]
+    for name in (
+        "agents against benchmarks coverage differences equilibria exploitability extremes lengths matrix pivot pooled printed seats thresholds"
+    ).split()
 }
-PLOTS = {
-    "curves": plot_curves,
-    "intervals": plot_intervals,
-    "iterations": plot_iterations,
-    "budgets": plot_budgets,
-    "lengths": plot_lengths,
-    "chart": plot_chart,
-}
+PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets chart curves intervals iterations lengths".split()}
 
 
 # --------------------------------------------------------------------------------------------------------------- pages
@@ -844,35 +787,16 @@ class Page:
             try:
                 if kind == "plot":
                     file = options["file"]
-                    files[PAGES / file] = PLOTS[options["kind"]](run, options)
+                    files[PAGES / file] = drawn(PAGES / file, options["kind"], PLOTS[options["kind"]](run, options), options)
                     return f"![{options['alt']}]({file})"
                 return TABLES[kind](run, options)
             except (Wrong, KeyError) as error:
                 raise Wrong(f"{self.path.name}: `{found[0]}`: {error}") from error
 
         body = re.sub(r"\{\{ (.*?) \}\}", directive, self.body)
-        title, rest = body.split("\n", 1)
-        body = title + self.warning() + "\n" + rest
         notice = f"<!-- Made by scripts/results.py from book/results/{self.path.name}; do not edit. -->"
         files[PAGES / self.path.name] = f"{notice}\n\n{body}\n\n{self.how()}\n"
         return files
-
-    def warning(self):
-        """A warning if runs of the page are older than a change of the agents' behaviour."""
-        older = [run for run in self.runs if run.older()]
-        if not older:
-            return ""
-        made = {}
-        for run in older:
-            made.setdefault(run.facts["revision"][:12], []).append(run.name)
-        # Name the runs only if not all runs of the page have the same revision.
-        of = {
-            revision: f" ({', '.join(names)})" if len(made) > 1 or len(older) < len(self.runs) else ""
-            for revision, names in made.items()
-        }
-        revisions = " and ".join(f"`{revision}`{names}" for revision, names in of.items())
-        why = "; ".join(CHANGES[name] for name in CHANGES if any(name in run.older() for run in older))
-        return f"\n\n> **Made by revision {revisions}, before a correction**: {why}. The figures will move when the runs are made again."
 
     def how(self):
         """The section on reproduction: for each run the command, date, revision and machine."""
@@ -880,9 +804,9 @@ class Page:
         for run in self.runs:
             facts = run.facts
             if facts is None:
-                parts.append(f"**{run.name}** is not measured yet:\n\n```sh\n{run.shown(run.full)}\n```")
+                parts.append(f"**{run.name}** is not measured yet:\n\n```sh\n{run.shown()}\n```")
                 continue
-            lines = [f"**{run.name}**:", f"```sh\n{run.shown(facts['command'])}\n```"]
+            lines = [f"**{run.name}**:", f"```sh\n{run.shown()}\n```"]
             made_by = f"cambio {facts['version']}, revision `{facts['revision'][:12]}`"
             if facts["uncommitted_changes"]:
                 made_by += " with uncommitted changes"
@@ -896,21 +820,10 @@ class Page:
             if "core_seconds" in facts:
                 said.append(f"time: {facts['core_seconds']:,.0f} s of one core")
             elif "seconds" in facts:
-                threads = f" on {facts['threads']} thread{'s' * (facts['threads'] != 1)}" if "threads" in facts else ""
-                said.append(f"time: {facts['seconds']:,.0f} s{threads}")
-            unrecorded = [f"`{path}`" for path, digest in facts.get("inputs", {}).items() if digest is None]
-            if unrecorded:
-                said.append(f"not recorded: the content of {', '.join(unrecorded)} at that time")
+                said.append(f"time: {facts['seconds']:,.0f} s")
             if "run_id" in facts:
                 said.append(f"run ID: `{facts['run_id'][:12]}`")
             lines.append("- " + "\n- ".join(said))
-            if facts["command"] != run.full:
-                how_much = (
-                    f" with {facts['deals']:,} of {facts['full_deals']:,} deals" if {"deals", "full_deals"} <= facts.keys() else ""
-                )
-                lines.append(
-                    f"This is a reduced run{how_much}: its intervals are wide. The command of the full run:\n\n```sh\n{run.shown(run.full)}\n```"
-                )
             parts.append("\n\n".join(lines))
         return "\n\n".join(parts)
 
@@ -951,7 +864,6 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--play", nargs="+", metavar="NAME", default=[])
-    parser.add_argument("--full", action="store_true")
     parser.add_argument("--confirm", nargs="+", metavar="OLD", default=[])
     parser.add_argument("--from", dest="from_folder", metavar="DIR")
     parser.add_argument("--cambio", metavar="PATH")
@@ -964,9 +876,8 @@ def main():
             for run in runs.values():
                 made = "not yet"
                 if run.facts:
-                    size = "full" if run.facts["command"] == run.full else "reduced"
-                    made = f"{run.facts['date']}, {run.facts['revision'][:8]}, {size}"
-                print(f"{run.name:20} {made:26} {run.shown(run.full)}")
+                    made = f"{run.facts['date']}, {run.facts['revision'][:8]}"
+                print(f"{run.name:20} {made:20} {run.shown()}")
             return 0
         for name in args.play:
             if name not in runs:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the web application as a folder of static files, which needs no server: the program runs in the browser.
 
-    scripts/website.py build [FOLDER]      build the site into FOLDER, target/site by default
-    scripts/website.py serve [FOLDER]      serve a built site on this machine
+    scripts/website.py build [FOLDER]                   build the site into FOLDER, target/site by default
+    python3 -m http.server --directory FOLDER 8000      serve it on this machine: http://localhost:8000/
 
 The site works from any host and any path, and offline after the first match. `build` compiles `cambio-web` to WebAssembly; it needs
 the Rust target wasm32-unknown-unknown, which `rustup target add wasm32-unknown-unknown` installs. The pages are those of
@@ -11,10 +11,8 @@ the Rust target wasm32-unknown-unknown, which `rustup target add wasm32-unknown-
 """
 
 import argparse
-import functools
 import gzip
 import hashlib
-import http.server
 import json
 import os
 import re
@@ -65,15 +63,15 @@ def page(text):
     return text
 
 
-def command():
-    """The path of `cambio`, which is compiled if necessary."""
-    built = [TARGET / "release/cambio", TARGET / "debug/cambio"]
-    if not any(path.exists() for path in built):
-        subprocess.run(["cargo", "build", "--release", "--quiet", "--package", "cambio-cli"], cwd=ROOT, check=True)
-    return next(path for path in built if path.exists())
+def cambio():
+    """The program in the variable CAMBIO, or a release build of this tree."""
+    if "CAMBIO" in os.environ:
+        return Path(os.environ["CAMBIO"]).resolve()
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
+    return TARGET / "release/cambio"
 
 
-def publish(cambio, folder, files):
+def publish(program, folder, files):
     """Writes the published runs and their list: the run of this site, and the given files."""
     folder.mkdir()
     with tempfile.TemporaryDirectory() as name:
@@ -82,7 +80,7 @@ def publish(cambio, folder, files):
             ["run", "--quiet", ROOT / "cambio-web/site/levels.toml", "--out", run],
             ["report", run, "--site", folder / "levels.json"],
         ]:
-            subprocess.run([cambio, *words], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([program, *words], check=True, stdout=subprocess.DEVNULL)
     for file in files:
         if not re.fullmatch(r"[\w-]+\.json", file.name, re.ASCII) or (folder / file.name).exists():
             sys.exit(f"error: {file}: the name of a published run must be letters, digits, _ and -, then .json, and be its own")
@@ -92,7 +90,7 @@ def publish(cambio, folder, files):
     (folder / "runs.json").write_text(json.dumps(listed))
 
 
-def build(folder, cambio=None, runs=()):
+def build(folder, program, runs=()):
     wasm = module()
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "assets/nets").mkdir(parents=True)
@@ -107,7 +105,7 @@ def build(folder, cambio=None, runs=()):
     shutil.copyfile(web / "manifest.webmanifest", folder / "manifest.webmanifest")
     for file in (ROOT / "cambio-agents/nets").glob("*.net"):
         shutil.copyfile(file, folder / "assets/nets" / file.name)
-    publish(cambio or command(), folder / "runs", runs)
+    publish(program, folder / "runs", runs)
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     version = hashlib.sha256(b"".join(hashlib.sha256((folder / file).read_bytes()).digest() for file in files)).hexdigest()[:16]
     networks, published = [file for file in files if file.endswith(".net")], [file for file in files if file.startswith("runs/")]
@@ -118,32 +116,21 @@ def build(folder, cambio=None, runs=()):
         worker = worker.replace("{{" + name + "}}", value if isinstance(value, str) else ", ".join(f'"{file}"' for file in value))
     (folder / "service-worker.js").write_text(worker)
     size = lambda names: sum(len(gzip.compress((folder / name).read_bytes())) for name in names) // 1000
-    program = "assets/cambio.wasm.packed"
-    rest.remove(program)
+    packed = "assets/cambio.wasm.packed"
+    rest.remove(packed)
     print(
         f"built {folder}/index.html, version {version}; compressed with gzip: pages {size(rest)} KB, "
-        f"program {(folder / program).stat().st_size // 1000} KB, networks {size(networks)} KB, published runs {size(published)} KB"
+        f"program {(folder / packed).stat().st_size // 1000} KB, networks {size(networks)} KB, published runs {size(published)} KB"
     )
-
-
-def serve(folder):
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        print(f"http://127.0.0.1:{server.server_port}/", flush=True)
-        server.serve_forever()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["build", "serve"])
+    parser.add_argument("step", choices=["build"])
     parser.add_argument("folder", nargs="?", type=Path, default=TARGET / "site")
     parser.add_argument("--run", type=Path, action="append", default=[], metavar="FILE", help="add a published run")
     args = parser.parse_args()
-    folder = args.folder.resolve()
-    if args.step == "build":
-        build(folder, runs=args.run)
-    else:
-        serve(folder)
+    build(args.folder.resolve(), cambio(), args.run)
 
 
 if __name__ == "__main__":

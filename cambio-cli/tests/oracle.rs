@@ -14,25 +14,25 @@ use cambio_core::{Rules, Seat};
 use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition};
 use serde_json::json;
 
-const PACKAGES: [&str; 6] = ["numpy", "scipy>=1.13", "statsmodels>=0.14", "choix", "matplotlib", "networkx"];
+const PACKAGES: [&str; 3] = ["numpy", "scipy>=1.13", "statsmodels>=0.14"];
 
 /// The Python of a virtual environment with the packages. The environment is created once and kept.
 static PYTHON: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle-venv");
     let python = home.join("bin/python");
-    if !runs(&python, &finds("scipy statsmodels choix")) {
+    if !runs(&python, &finds("scipy statsmodels")) {
         let made = Command::new("python3").args(["-m", "venv"]).arg(&home).output();
         made.ok().filter(|output| output.status.success())?;
         install(&python, &PACKAGES).then_some(())?;
     }
     if !runs(&python, &finds(SPIEL)) {
         // OpenSpiel has builds for some machines only; without it, the test of the small games is skipped.
-        install(&python, &["open_spiel", "cvxpy"]);
+        install(&python, &["open_spiel"]);
     }
     Some(python)
 });
 
-const SPIEL: &str = "pyspiel cvxpy";
+const SPIEL: &str = "pyspiel";
 
 /// Code that fails if a module is missing. It does not import the modules, which takes seconds.
 fn finds(modules: &str) -> String {
@@ -59,7 +59,7 @@ fn passes(check: &mut Command) {
 #[test]
 fn derived_files_agree_with_other_programs() {
     let Some(python) = PYTHON.as_deref() else {
-        println!("skipped: cannot create a Python environment with statsmodels, scipy and choix");
+        println!("skipped: cannot create a Python environment with statsmodels and scipy");
         return;
     };
     let folder = folder("oracle");
@@ -106,7 +106,7 @@ fn derived_files_agree_with_other_programs() {
 #[test]
 fn comparisons_of_runs_agree_with_other_programs() {
     let Some(python) = PYTHON.as_deref() else {
-        println!("skipped: cannot create a Python environment with statsmodels, scipy and choix");
+        println!("skipped: cannot create a Python environment with statsmodels and scipy");
         return;
     };
     let folder = folder("oracle-comparison");
@@ -130,12 +130,11 @@ fn comparisons_of_runs_agree_with_other_programs() {
     passes(&mut check);
 }
 
-/// Checks mini-m0, mini-m1 and, with `CAMBIO_FULL=1`, mini-k3. `OpenSpiel` reads all game trees and solves the small
-/// ones; `HiGHS` solves all.
+/// Checks mini-m0, mini-m1 and, with `CAMBIO_FULL=1`, mini-k3: `OpenSpiel` reads the trees and finds the same exploitability.
 #[test]
 fn small_games_agree_with_openspiel() {
     let Some(python) = PYTHON.as_deref().filter(|python| runs(python, &finds(SPIEL))) else {
-        println!("skipped: cannot create a Python environment with OpenSpiel and cvxpy");
+        println!("skipped: cannot create a Python environment with OpenSpiel");
         return;
     };
     let folder = folder("oracle-games");

@@ -7,11 +7,31 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
 
 import cambio_game as cambio
 
+Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
 FULL = os.environ.get("CAMBIO_FULL") == "1"
 TABLES = [(name, seats) for name in cambio.PRESETS for seats in (2, 4, 8)] + [(name, 2) for name in cambio.MINI_GAMES]
+CAMBIO = os.environ.get("CAMBIO_BIN")
+needs_the_command = pytest.mark.skipif(CAMBIO is None, reason="CAMBIO_BIN does not name the command")
+
+
+class First:
+    """Takes the first legal decision."""
+
+    def decide(self, observation: cambio.Observation) -> cambio.Action:
+        return observation.legal_actions()[0]
+
+
+class Raises:
+    def decide(self, observation: cambio.Observation) -> str:
+        raise KeyError("no idea")
 
 
 def amount(small: int, full: int) -> int:
@@ -26,6 +46,30 @@ def choose(game: cambio.Game | cambio.ChanceGame, dice: random.Random) -> cambio
     return dice.choice(plain if plain and dice.random() < 0.9 else legal)
 
 
+def midway(rules: str | cambio.Rules, seats: int, seed: int, decisions: int) -> cambio.Game:
+    """A game after some random decisions, or at its end."""
+    game, dice = cambio.Game(rules, seats, seed=seed), random.Random(seed)
+    for _ in range(decisions):
+        if not game.is_over:
+            game.step(choose(game, dice))
+    return game
+
+
+def every_object(rules: str = "classic", seats: int = 2) -> list[Any]:
+    """An object of every class, at the beginning and in the middle of matches."""
+    game, over, middle = cambio.Game(rules, seats, seed=1), midway("mini-m0", 2, 1, 99), midway("original", 3, 2, 40)
+    games = cambio.VectorGame(2, rules, seats, opponents=["greedy", *[None] * (seats - 1)], finals=True, keys=True, true_cards=True)
+    games.reset()
+    chance = cambio.ChanceGame("mini-m0")
+    dealt = chance.copy()
+    while dealt.is_chance:
+        dealt.play_chance(dealt.outcomes()[0][0])
+    seen = [game.observe(), middle.observe(), middle.observe(1), over.observe(0)]
+    found = [game, middle, over, games, chance, dealt, cambio.SmallGame("mini-m0"), over.record(), *seen, seen[0].knowledge()]
+    found += [game.world(), game.rules, game.layout, game.layout.blocks[0], cambio.agent("greedy")]
+    return [*found, cambio.Action("draw"), game.events(0)[0]]
+
+
 def positions(name: str, seats: int, seed: int, most: int = 400):
     """Yields a game at each of its decisions."""
     dice = random.Random(seed)
@@ -37,6 +81,23 @@ def positions(name: str, seats: int, seed: int, most: int = 400):
         game.step(choose(game, dice))
 
 
+def cambio_prints(*words: object) -> str:
+    """The output of the command in `CAMBIO_BIN`."""
+    return subprocess.run([str(CAMBIO), *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
 def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs `python -m cambio_game` in a folder."""
     return subprocess.run([sys.executable, "-m", "cambio_game", *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def random_strategy(game: cambio.SmallGame, dice: np.random.Generator) -> Arrays:
+    """Random probabilities; about a third of them are 0."""
+
+    def array(seat: int) -> NDArray[np.float64]:
+        mask = game.masks(seat)
+        weights = dice.random(mask.shape) * (dice.random(mask.shape) < 0.67) * mask
+        weights[weights.sum(1) == 0] = mask[weights.sum(1) == 0]
+        return weights / weights.sum(1, keepdims=True)
+
+    return array(0), array(1)

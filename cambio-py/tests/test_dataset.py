@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import statistics
 from pathlib import Path
 
 import cambio_game as cambio
@@ -41,12 +42,7 @@ def test_values_and_luck_of_the_sample_are_those_of_the_library() -> None:
                 compared += 1
     assert compared > 1000
     # Luck has mean 0, and results without it vary less.
-    mean = sum(luck) / 1000
+    mean = statistics.mean(luck)
     without = [result - share for result, share in zip(results, luck, strict=True)]
     assert abs(mean) < 4 * math.sqrt(sum(share**2 for share in luck)) / 1000
-    assert variance(without) < 0.7 * variance(results)
-
-
-def variance(numbers: list[float]) -> float:
-    mean = sum(numbers) / len(numbers)
-    return sum((number - mean) ** 2 for number in numbers) / len(numbers)
+    assert statistics.variance(without) < 0.7 * statistics.variance(results)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import warnings
 from typing import Any
 
@@ -64,67 +62,6 @@ def test_a_batch_plays_what_the_single_environment_plays(rules: str, opponents: 
             break
     count = len(opponents) + 1
     assert seats == [deal % count for deal in range(len(seats))]
-
-
-def test_opponents_play_as_agents_do() -> None:
-    """The match is the same as a `Game` in which `Agent.decide` plays the opponent's seat."""
-    env = gymnasium.make(ID, opponents=["sharp"], rotate=False)
-    seen, _ = env.reset(seed=4)
-    game, sharp, dice = cambio.Game(seed=4), cambio.agent("sharp"), np.random.default_rng(2)
-    while True:
-        while game.seat == 1:
-            game.step(sharp.decide(game))
-        assert np.array_equal(seen["observation"], game.tensor(0))
-        action = choose(seen["action_mask"], dice)
-        seen, reward, over, _, _ = env.step(action)
-        game.step(action)
-        if over:
-            break
-    while not game.is_over:
-        game.step(sharp.decide(game))
-    assert reward == game.rewards()[0]
-
-
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_go_on_by_themselves(again: Any) -> None:
-    for opponents in (["sharp"], ["random", "greedy", "sharp"]):
-        env = cambio.gymnasium.CambioEnv("classic", opponents)
-        seen, _ = env.reset(seed=6)
-        for _ in range(2):
-            seen, *_ = env.step(choose(seen["action_mask"], np.random.default_rng(0)))
-        other, seen_there, dice, dice_there = again(env), seen, np.random.default_rng(1), np.random.default_rng(1)
-        assert env.game == other.game
-        rewards: list[list[float]] = [[], []]
-        for _ in range(200):
-            for place, (one, rng) in enumerate(((env, dice), (other, dice_there))):
-                now = (seen, seen_there)[place]
-                now, reward, over, _, _ = one.step(choose(now["action_mask"], rng))
-                if over:
-                    now, _ = one.reset()
-                rewards[place].append(reward)
-                seen, seen_there = (now, seen_there) if place == 0 else (seen, now)
-            assert same(seen, seen_there)
-        assert rewards[0] == rewards[1] and any(rewards[0])
-
-
-def test_refusals_say_what_is_allowed() -> None:
-    with pytest.raises(cambio.CambioError, match="`opponents` must be a list"):
-        cambio.gymnasium.CambioEnv(opponents="sharp")
-    with pytest.raises(cambio.CambioError, match="`opponents` must have 1 to 7 specs, one for each other seat, found 0"):
-        cambio.gymnasium.CambioEnv(opponents=[])
-    with pytest.raises(cambio.AgentError, match="nobody"):
-        cambio.gymnasium.CambioEnv(opponents=["nobody"])
-    with pytest.raises(cambio.CambioError, match="call reset\\(\\) first"):
-        cambio.gymnasium.CambioEnv().step(0)
-
-
-def test_a_render_is_the_players(capsys: pytest.CaptureFixture[str]) -> None:
-    env = gymnasium.make(ID, render_mode="ansi")
-    _, info = env.reset(seed=4)
-    assert env.render() == env.unwrapped.game.render(info["seat"])
-    env = gymnasium.make(ID, render_mode="human")
-    env.reset(seed=4)
-    assert "classic at 2 seats" in capsys.readouterr().out
 
 
 def test_the_end_of_a_match_is_observed() -> None:

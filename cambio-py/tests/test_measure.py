@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,46 +11,19 @@ from pathlib import Path
 import pytest
 
 import cambio_game as cambio
-
-CAMBIO = os.environ.get("CAMBIO_BIN")
-needs_the_command = pytest.mark.skipif(CAMBIO is None, reason="CAMBIO_BIN does not name the command")
-
-
-class First:
-    """Takes the first legal decision."""
-
-    def decide(self, observation: cambio.Observation) -> cambio.Action:
-        return observation.legal_actions()[0]
-
-
-class Raises:
-    def decide(self, observation: cambio.Observation) -> str:
-        raise KeyError("no idea")
-
-
-def command(*words: str) -> dict[str, object]:
-    done = subprocess.run([str(CAMBIO), *words, "--quiet"], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout) if done.stdout.startswith("{") else {}
+from conftest import First, Raises, cambio_prints, needs_the_command
 
 
 @needs_the_command
 def test_a_sequential_test_is_that_of_the_command() -> None:
     told: list[str] = []
     found = cambio.sprt("greedy", "random", elo1=40, seed=3, progress=told.append)
-    wanted = command("sprt", "greedy", "random", "--elo1", "40", "--seed", "3", "--format", "json")
-    assert (
-        (found.verdict, found.deals, found.matches)
-        == (wanted["verdict"], wanted["deals"], wanted["matches"])
-        == ("second", *wanted_counts(found))
-    )
+    wanted = json.loads(cambio_prints(*"sprt greedy random --elo1 40 --seed 3 --format json --quiet".split()))
+    assert (found.verdict, found.deals, found.matches) == (wanted["verdict"], wanted["deals"], wanted["matches"])
+    assert found.verdict == "second" and found.matches == 2 * found.deals
     assert found.ratio == wanted["log_likelihood_ratio"] and list(found.bounds) == wanted["bounds"]
     assert found.estimate == (wanted["estimate"], wanted["estimate_low"], wanted["estimate_high"])
     assert all("log likelihood ratio" in line for line in told)
-
-
-def wanted_counts(found: cambio.SprtResult) -> tuple[int, int]:
-    assert found.matches == 2 * found.deals
-    return found.deals, found.matches
 
 
 def test_python_agents_are_tested_and_may_fail() -> None:
@@ -71,8 +43,8 @@ def test_a_tuning_is_that_of_the_command(tmp_path: Path) -> None:
     told: list[str] = []
     options = {"rules": "classic", "deals": 40, "validate": 30, "field": ["sharp"], "seed": 7}
     found = cambio.tune("greedy(call_at=?)", "4..7", out=tmp_path / "ours", progress=told.append, **options)
-    words = ["--range", "4..7", "--deals", "40", "--validate", "30", "--field", "sharp", "--seed", "7"]
-    command("tune", "--agent", "greedy(call_at=?)", *words, "--out", str(tmp_path / "theirs"))
+    words = "tune --agent greedy(call_at=?) --range 4..7 --deals 40 --validate 30 --field sharp --seed 7 --quiet --out".split()
+    cambio_prints(*words, tmp_path / "theirs")
     for name in ("curve.csv", "scores.csv"):
         assert (tmp_path / "ours" / name).read_text() == (tmp_path / "theirs" / name).read_text()
     theirs = json.loads((tmp_path / "theirs" / "tuning.json").read_text())
@@ -97,8 +69,8 @@ def test_tuning_warns_and_refuses() -> None:
 def test_the_value_of_decisions_is_that_of_the_command() -> None:
     told: list[str] = []
     found = cambio.advantage("greedy", "sharp", deals=30, playouts=20, seed=5, progress=told.append)
-    words = ["--over", "sharp", "--deals", "30", "--playouts", "20", "--seed", "5", "--format", "json"]
-    wanted = command("advantage", "greedy", *words)
+    words = "advantage greedy --over sharp --deals 30 --playouts 20 --seed 5 --format json --quiet".split()
+    wanted = json.loads(cambio_prints(*words))
     interval = lambda name: (wanted[name]["mean"], wanted[name]["half_width"])  # type: ignore[index]
     assert found.results == interval("results") and found.decisions == interval("decisions")
     assert [(kind.kind, kind.times, kind.differs) for kind in found.kinds] == [

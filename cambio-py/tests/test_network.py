@@ -2,52 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import amount, positions
+from conftest import amount, cambio_prints, needs_the_command, positions
 
 PAGE = Path(__file__).parents[2] / "book/src/learning.md"
-COMMAND = os.environ.get("CAMBIO_BIN")
 
 
-def load_file(path: str | Path) -> dict[str, np.ndarray]:
-    """The tensors of a safetensors file, like the function of the package `safetensors`."""
-    data = Path(path).read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + length])
-    body = data[8 + length :]
-    return {
-        name: np.frombuffer(body[slice(*about["data_offsets"])], "<f4").reshape(about["shape"])
-        for name, about in header.items()
-        if name != "__metadata__"
-    }
-
-
-@pytest.mark.skipif(COMMAND is None, reason="CAMBIO_BIN is the program that exports networks")
+@needs_the_command
 @pytest.mark.parametrize(("name", "rules", "seats"), [("classic", "classic", 2), ("faessler-many", "faessler", 4)])
 def test_the_forward_pass_of_the_book_has_the_outputs_of_the_library(
     name: str, rules: str, seats: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert COMMAND
+    load_file = pytest.importorskip("safetensors.numpy").load_file
     monkeypatch.chdir(tmp_path)
     for exported in {"classic", name}:
-        subprocess.run([COMMAND, "learn", "--export", exported, "--out", f"{exported}.safetensors"], check=True)
+        cambio_prints("learn", "--export", exported, "--out", f"{exported}.safetensors")
     code = re.search(r"```python\n(import cambio_game as cambio\nimport numpy.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert code
-    package = ModuleType("safetensors.numpy")
-    package.load_file = load_file  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "safetensors", ModuleType("safetensors"))
-    monkeypatch.setitem(sys.modules, "safetensors.numpy", package)
     page: dict[str, object] = {}
     exec(code[1], page)
     output = page["output"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import random
-import subprocess
 import unittest
 from pathlib import Path
 from typing import Any
@@ -15,21 +13,19 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import FULL, amount
+from conftest import FULL, amount, random_strategy
 
 pyspiel: Any = pytest.importorskip("pyspiel")
 
 from open_spiel.integration_tests import api_test  # noqa: E402
 from open_spiel.python import policy as policies  # noqa: E402
-from open_spiel.python.algorithms import expected_game_score, exploitability, generate_playthrough  # noqa: E402
+from open_spiel.python.algorithms import best_response, expected_game_score, exploitability, generate_playthrough  # noqa: E402
 from open_spiel.python.observation import make_observation  # noqa: E402
 
 import cambio_game.openspiel  # noqa: E402
 
 PLAYTHROUGH = Path(__file__).parent / "playthroughs" / "python_cambio.txt"
 PAYOFFS = ("rank", "score", "lead")
-CAMBIO = os.environ.get("CAMBIO_BIN")
-needs_the_command = pytest.mark.skipif(CAMBIO is None, reason="CAMBIO_BIN does not name the command")
 
 
 def load(rules: str, players: int = 2, payoff: str = "rank") -> Any:
@@ -72,30 +68,6 @@ def full_tree_case() -> type[Any]:
     return case
 
 
-def test_players_remember_all_that_they_saw_and_did() -> None:
-    """All histories of an information set have the same sequence of information states and decisions, as strings and tensors."""
-    game = load("mini-m0")
-    known: dict[tuple[str, int], Any] = {}
-
-    def walk(state: Any, past: tuple[tuple[Any, ...], ...]) -> None:
-        if state.is_terminal():
-            return
-        player = state.current_player()
-        if player >= 0:
-            told, tensor = state.information_state_string(), tuple(state.information_state_tensor())
-            assert known.setdefault((told, player), (past[player], tensor)) == (past[player], tensor)
-        for action in state.legal_actions():
-            now = past
-            if player >= 0:
-                step = (told, action)
-                now = tuple((*own, step) if seat == player else own for seat, own in enumerate(past))
-            walk(state.child(action), now)
-
-    walk(game.new_initial_state(), ((), ()))
-    # `cambio solve` has 114 and 108 information sets; it excludes the 45 with only one choice.
-    assert len(known) == 114 + 108 + 45
-
-
 def partial_tree_case(game: Any) -> type[Any]:
     case = type("PartialTree", (api_test.EnforceAPIOnPartialTreeBase,), {})
     case.game_name, case.game = "python_cambio", game  # type: ignore[attr-defined]
@@ -133,31 +105,6 @@ def test_the_playthrough_is_the_kept_one() -> None:
     assert kept.splitlines()[-1].startswith("Returns()")
 
 
-@needs_the_command
-@pytest.mark.parametrize("rules", ["mini-m0", *(["mini-m1"] if FULL else [])])
-def test_openspiels_best_response_finds_what_the_solver_finds(rules: str, tmp_path: Path) -> None:
-    game = load(rules)
-    solved, uniform = tmp_path / "solved.strategy", tmp_path / "uniform.strategy"
-    command = [str(CAMBIO), "solve", "--game", rules, "--iterations", "20", "--save", str(solved), "--quiet"]
-    subprocess.run(command, check=True, capture_output=True)
-    head, rows = (lines := solved.read_text().splitlines())[:3], lines[3:]
-    even = [
-        "\t".join([*cells[:2], *(f"{cell.rsplit('=', 1)[0]}={1 / (len(cells) - 2)!r}" for cell in cells[2:])])
-        for cells in (row.split("\t") for row in rows)
-    ]
-    uniform.write_text("\n".join([*head, *even]) + "\n")
-    for path in (solved, uniform):
-        policy = cambio.openspiel.StrategyPolicy(game, path)
-        command = [str(CAMBIO), "exploit", "--game", rules, "--strategy", str(path), "--quiet", "--format", "json", "--to", "0.1"]
-        found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        gain = exploitability.nash_conv(game, policy, use_cpp_br=False)
-        assert gain == pytest.approx(found["nash_conv"], abs=1e-9)
-        values = expected_game_score.policy_value(game.new_initial_state(), [policy, policy])
-        assert values[0] == pytest.approx(found["value"], abs=1e-9)
-    even_handed = exploitability.nash_conv(game, policies.UniformRandomPolicy(game), use_cpp_br=False)
-    assert even_handed == pytest.approx(found["nash_conv"], abs=1e-9)
-
-
 @pytest.mark.parametrize(("rules", "players"), [("mini-s", 2), ("mini-dpk", 3), ("classic", 2), ("original", 4)])
 def test_a_state_drawn_anew_is_one_that_the_player_cannot_tell(rules: str, players: int) -> None:
     """Its information state and all public information stay the same; cards that it has not seen change."""
@@ -182,20 +129,47 @@ def test_a_state_drawn_anew_is_one_that_the_player_cannot_tell(rules: str, playe
     assert changed > 0
 
 
-@pytest.mark.parametrize("rules", ["mini-m0", "mini-m1", "mini-m3"][: amount(1, 3)])
-def test_openspiel_and_small_game_find_the_same_exploitability(rules: str, tmp_path: Path) -> None:
-    small, game = cambio.SmallGame(rules), load(rules)
-    dice = np.random.default_rng(3)
+@pytest.mark.parametrize(
+    ("rules", "mixtures"), [("mini-m0", 5), ("mini-s", 1), ("mini-m1", 1), *([("mini-m3", 1)] if FULL else [])]
+)
+def test_small_game_finds_what_openspiel_finds(rules: str, mixtures: int, tmp_path: Path) -> None:
+    """OpenSpiel walks over `ChanceGame`, and a strategy file has the keys of information sets."""
+    small, game, dice = cambio.SmallGame(rules), load(rules), np.random.default_rng(3)
+    root = game.new_initial_state()
+    strategies = [small.uniform(), small.solve(to=1e-3)] if rules == "mini-m0" else []
+    for strategy in [*strategies, *(random_strategy(small, dice) for _ in range(mixtures))]:
+        small.save(tmp_path / "strategy.txt", *strategy)
+        policy = cambio.openspiel.StrategyPolicy(game, tmp_path / "strategy.txt")
+        value = expected_game_score.policy_value(root, [policy, policy])[0]
+        assert small.value(*strategy) == pytest.approx(value, abs=1e-9)
+        bests = [best_response.BestResponsePolicy(game, seat, policy).value(root) for seat in (0, 1)]
+        assert small.exploitability(*strategy) == pytest.approx(sum(bests) / 2, abs=1e-9)
+        for seat, best in enumerate(bests):
+            worth, actions = small.best_response(seat, strategy[1 - seat])
+            assert worth == pytest.approx(best, abs=1e-9)
+            for response in (actions, np.eye(small.action_count)[actions]):
+                pair = (response, strategy[1]) if seat == 0 else (strategy[0], response)
+                assert small.value(*pair) * (1 - 2 * seat) == pytest.approx(best, abs=1e-9)
+    if rules == "mini-m0":
+        assert small.exploitability(*strategies[1]) <= 1e-3
+        uniform = exploitability.nash_conv(game, policies.UniformRandomPolicy(game), use_cpp_br=False)
+        assert small.exploitability(*strategies[0]) == pytest.approx(uniform / 2, abs=1e-9)
 
-    def mixed(seat: int) -> np.ndarray[Any, Any]:
-        weights = dice.random(small.masks(seat).shape) * small.masks(seat)
-        return weights / weights.sum(1, keepdims=True)
 
-    for number, strategy in enumerate([small.uniform(), small.solve(to=1e-3), (mixed(0), mixed(1))]):
-        small.save(tmp_path / f"{number}.txt", *strategy)
-        policy = cambio.openspiel.StrategyPolicy(game, tmp_path / f"{number}.txt")
-        gain = exploitability.nash_conv(game, policy, use_cpp_br=False)
-        assert gain / 2 == pytest.approx(small.exploitability(*strategy), abs=1e-9)
+@pytest.mark.parametrize("rules", ["mini-m0", "mini-s", "mini-m1"])
+def test_rows_of_a_small_game_are_its_information_sets(rules: str) -> None:
+    small, waiting, found = cambio.SmallGame(rules), [load(rules).new_initial_state()], set()
+    rows = [{key: row for row, key in enumerate(small.keys(seat))} for seat in (0, 1)]
+    tensors, masks = [small.tensors(seat) for seat in (0, 1)], [small.masks(seat) for seat in (0, 1)]
+    while waiting:
+        state = waiting.pop()
+        waiting += [state.child(action) for action in state.legal_actions()]
+        if state.current_player() >= 0 and len(state.legal_actions()) > 1:
+            seat, seen = state.current_player(), state.table.observe()
+            row = rows[seat][cambio.openspiel.strategy_key(state, seat)]
+            assert np.array_equal(tensors[seat][row], seen.tensor()) and np.array_equal(masks[seat][row], seen.mask())
+            found.add((seat, row))
+    assert len(found) == sum(small.information_sets)
 
 
 def test_states_drawn_anew_have_the_probabilities_of_the_tree() -> None:

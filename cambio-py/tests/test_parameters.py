@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import command
+from conftest import First, command
 
 AGENT = """
 from __future__ import annotations
@@ -66,36 +66,14 @@ def test_errors_are_like_those_of_library_agents(folder: Path) -> None:
 
 
 def test_the_parameters_reach_the_agent(folder: Path) -> None:
-    words = [
-        "match",
-        "mine(call_at=1,share=1,style=bold,snaps=false,most=3)",
-        "mine(call_at=9)",
-        "--rules",
-        "mini-p",
-        "--deals",
-        "50",
-    ]
+    words = "match mine(call_at=1,share=1,style=bold,snaps=false,most=3) mine(call_at=9) --rules mini-p --deals 50".split()
     done = command(*words, "--format", "json", "--python=mine=bot.py:Mine", folder=folder)
     assert done.returncode == 0, done.stderr
     assert "mine(call_at=1,share=1,style=bold,snaps=false,most=3)" in json.dumps(json.loads(done.stdout))
 
 
 def test_a_parameter_is_tuned(folder: Path) -> None:
-    words = [
-        "tune",
-        "--agent",
-        "mine(call_at=?)",
-        "--range",
-        "1,4",
-        "--field",
-        "random",
-        "--rules",
-        "mini-p",
-        "--deals",
-        "100",
-        "--validate",
-        "0",
-    ]
+    words = "tune --agent mine(call_at=?) --range 1,4 --field random --rules mini-p --deals 100 --validate 0".split()
     done = command(*words, "--quiet", "--python=mine=bot.py:Mine", folder=folder)
     assert done.returncode == 0, done.stderr
 
@@ -143,12 +121,4 @@ def test_a_default_outside_of_its_type_is_refused() -> None:
         cambio.evaluate(Odd, "greedy", deals=1)
     # Other arguments with defaults are none of a spec's business, such as those that bind a variable.
     array = np.zeros(2)
-    assert cambio.evaluate(lambda array=array: Shared_player(array), "greedy", "mini-m1", deals=1, names=("a", "b")).matches == 2
-
-
-class Shared_player:
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
-
-    def decide(self, seen: cambio.Observation) -> cambio.Action:
-        return seen.legal_actions()[0]
+    assert cambio.evaluate(lambda array=array: First(), "greedy", "mini-m1", deals=1, names=("a", "b")).matches == 2

@@ -1,11 +1,8 @@
 """The PettingZoo environments: PettingZoo's own tests, copies, and windows in which all seats decide at once."""
 
-import copy
 import functools
-import pickle
 import types
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,29 +31,6 @@ MASKED = [
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
 ]
-
-
-def is_same(first: Any, second: Any) -> bool:
-    """Whether two environments are at the same point of the same match, with equal outputs."""
-    said = [(env.game, env.agents, env.rewards, env.terminations, env.infos, env.agent_selection) for env in (first, second)]
-    if said[0] != said[1]:
-        return False
-    for agent in first.agents:
-        one, other = first.observe(agent), second.observe(agent)
-        if any(not np.array_equal(one[key], other[key]) for key in one):
-            return False
-    return True
-
-
-def play(env: Any, rng: np.random.Generator, turns: int = 10**9) -> int:
-    """Plays at random; returns the number of turns."""
-    played = 0
-    for _ in env.agent_iter(turns):
-        observation, _, termination, truncation, _ = env.last()
-        over = termination or truncation
-        env.step(None if over else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-        played += 1
-    return played
 
 
 @EVERY_TABLE
@@ -106,28 +80,6 @@ def test_a_match_is_that_of_the_game(rules: str, seats: int) -> None:
     assert tuple(got.values()) == game.rewards()
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_go_on_by_themselves(again: Any) -> None:
-    for rules, seats in TABLES:
-        env = cambio_v0.env(rules, seats)
-        env.reset(seed=3)
-        env.action_space("seat_0").seed(1)
-        play(env, np.random.default_rng(0), 6)
-        kept = again(env)
-        assert is_same(env, kept)
-        play(env, np.random.default_rng(1), 3)
-        assert not is_same(env, kept)
-        play(kept, np.random.default_rng(1), 3)
-        assert is_same(env, kept)
-        ends = [play(one, np.random.default_rng(2)) for one in (env, kept)]
-        assert ends[0] == ends[1] and not kept.agents
-        # The next deals, the spaces and their seeds are also the same.
-        env.reset()
-        kept.reset()
-        assert is_same(env, kept)
-        assert env.action_space("seat_0").sample() == kept.action_space("seat_0").sample()
-
-
 def asked_one_by_one(env: cambio_v0.ParallelCambioEnv, actions: dict[str, int]) -> cambio.Game:
     """The game after the actions of a cycle. Compares each seat's observation with the one that the environment returned."""
     game = env.game.copy()
@@ -162,53 +114,3 @@ def test_seats_of_a_window_decide_at_once(rules: str, seats: int) -> None:
                 # This is the next window.
                 assert env.game.events()
     assert widest == seats
-
-
-def illegal_index(mask: Any) -> int:
-    return int(np.flatnonzero(mask == 0)[0])
-
-
-def test_an_illegal_action_ends_the_match_for_everybody() -> None:
-    env = cambio_v0.env("classic", 3)
-    env.reset(seed=1)
-    agent = env.agent_selection
-    before = env.game.copy()
-    env.step(illegal_index(env.last()[0]["action_mask"]))
-    assert env.game == before
-    assert env.rewards == {other: -1.0 if other == agent else 0.0 for other in env.possible_agents}
-    assert all(env.terminations.values())
-    for _ in range(3):
-        env.step(None)
-    assert not env.agents
-
-
-def test_an_illegal_action_becomes_a_legal_one() -> None:
-    env = cambio_v0.env("classic", 3, illegal="random")
-    env.reset(seed=1)
-    while env.agents:
-        over = env.terminations[env.agent_selection]
-        env.step(None if over else illegal_index(env.last()[0]["action_mask"]))
-    assert env.game.is_over
-
-
-def test_refusals_say_what_is_allowed() -> None:
-    with pytest.raises(cambio.CambioError, match="`illegal` must be terminate, raise or random"):
-        cambio_v0.env(illegal="ignore")  # type: ignore[arg-type]
-    with pytest.raises(cambio.CambioError, match="`render_mode` must be ansi or human"):
-        cambio_v0.env(render_mode="rgb_array")  # type: ignore[arg-type]
-    with pytest.raises(cambio.CambioError, match="call reset\\(\\) first"):
-        cambio_v0.env().step(0)
-    parallel = cambio_v0.parallel_env()
-    parallel.reset(seed=1)
-    with pytest.raises(cambio.ActionError, match="must have an action of seat_0"):
-        parallel.step({"seat_1": 0})
-
-
-def test_a_render_is_the_asked_seats_own(capsys: pytest.CaptureFixture[str]) -> None:
-    env = cambio_v0.env(render_mode="ansi")
-    env.reset(seed=4)
-    assert env.render() == env.game.render(env.game.seat)
-    env = cambio_v0.env(render_mode="human")
-    env.reset(seed=4)
-    assert env.render() is None
-    assert capsys.readouterr().out == 2 * env.game.render(env.game.seat)

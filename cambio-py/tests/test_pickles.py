@@ -9,28 +9,7 @@ import pytest
 from test_refusals import JUNK, methods, raised
 
 import cambio_game as cambio
-from conftest import amount, choose
-
-
-def midway(rules: Any, seats: int, seed: int, decisions: int) -> cambio.Game:
-    game, dice = cambio.Game(rules, seats, seed=seed), random.Random(seed)
-    for _ in range(decisions):
-        if not game.is_over:
-            game.step(choose(game, dice))
-    return game
-
-
-def things() -> list[Any]:
-    game, over = midway("original", 3, 2, 40), midway("mini-m0", 2, 1, 99)
-    games = cambio.VectorGame(3, "classic", 2, opponents=["greedy", None])
-    games.reset()
-    games.step(games.random_actions(1))
-    chance = cambio.ChanceGame("mini-m0", 2)
-    for _ in range(4):
-        chance._apply(chance.outcomes()[0][0] if chance.is_chance else chance._legal()[0])
-    seen = [game.observe(), game.observe(1), over.observe(0), midway("mini-m3", 2, 4, 3).observe(1)]
-    rest = [game.world(), game.record(), game.rules, game.layout, game.layout.blocks[0], game.events(0)[0], cambio.Action("draw")]
-    return [game, over, games, chance, *seen, seen[0].knowledge(), *rest, cambio.agent("greedy")]
+from conftest import amount, every_object, midway
 
 
 def changed(value: Any, dice: random.Random) -> Any:
@@ -59,7 +38,7 @@ def test_changed_pickles_never_panic() -> None:
     dice = random.Random(7)
     restored = used = 0
     for number in range(amount(4000, 100_000)):
-        thing = dice.choice(things()) if number % 50 == 0 else thing  # noqa: F821
+        thing = dice.choice(every_object()) if number % 50 == 0 else thing  # noqa: F821
         make, args = thing.__reduce__()
         args = changed(tuple(args), dice)
         found: list[Any] = []

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import cambio_game as cambio
+from conftest import CAMBIO, First, Raises, cambio_prints
 
 ray = pytest.importorskip("ray", reason="Ray is not installed; to install it, run: pip install 'cambio-game[ray]'")
 
@@ -31,23 +32,11 @@ agents = ["random", "greedy", "{third}"]
 """
 
 
-class First:
-    """Takes the first legal decision."""
-
-    def decide(self, observation: cambio.Observation) -> cambio.Action:
-        return observation.legal_actions()[0]
-
-
 class Aborts:
     """Aborts its process in the middle of a match."""
 
     def decide(self, observation: cambio.Observation) -> cambio.Action:
         os.abort()
-
-
-class Raises:
-    def decide(self, observation: cambio.Observation) -> str:
-        raise KeyError("no idea")
 
 
 class Dice:
@@ -168,10 +157,8 @@ def test_fault_ends_the_run_with_its_match(cluster: object, tmp_path: Path) -> N
 def test_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
     found = cambio.ray.sprt("greedy", "random", elo1=50.0, rounds=True, deals=1000)
     assert found.verdict == "second" and 5 < found.deals < 100
-    command = os.environ.get("CAMBIO_BIN")
-    if command:
-        words = [command, "sprt", "greedy", "random", "--elo1", "50", "--rounds", "--deals", "1000", "--format", "json", "--quiet"]
-        told = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    if CAMBIO:
+        told = json.loads(cambio_prints(*"sprt greedy random --elo1 50 --rounds --deals 1000 --format json --quiet".split()))
         assert told["deals"] == found.deals
 
 
@@ -188,12 +175,11 @@ def test_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, op
     assert [point["value"] for point in found.curve][:4] == ["0", "3", "6", "9"]
     with pytest.raises(cambio.RunError, match="already exists"):
         cambio.ray.tune("greedy(call_at=?)", "0..9:3", out=tmp_path / "many")
-    command = os.environ.get("CAMBIO_BIN")
-    if command:
-        words = [command, "tune", "--agent", "greedy(call_at=?)", "--range", "0..9:3", "--rounds", "--seed", "5", "--quiet"]
+    if CAMBIO:
+        words = "tune --agent greedy(call_at=?) --range 0..9:3 --rounds --seed 5 --quiet".split()
         for name, value in options.items():
             words += [f"--{name}", str(value)]
-        subprocess.run([*words, "--out", tmp_path / "one"], check=True, capture_output=True)
+        cambio_prints(*words, "--out", tmp_path / "one")
         for name in ["curve.csv", "scores.csv"]:
             assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "many" / name).read_bytes(), name
         one = json.loads((tmp_path / "one" / "tuning.json").read_text())
@@ -203,7 +189,5 @@ def test_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, op
 def test_invalid_tuning_is_refused_in_one_sentence(cluster: object) -> None:
     with pytest.raises(cambio.CambioError, match="`greedy` must have one `.` per range"):
         cambio.ray.tune("greedy", "0..3")
-    with pytest.raises(cambio.CambioError, match="`method` must be sweep, race or cma, found `guess`"):
-        cambio.ray.tune("greedy(call_at=?)", "0..3", method="guess")
     with pytest.raises(cambio.AgentFault, match="KeyError: 'no idea'"):
         cambio.ray.tune("greedy(call_at=?)", "0..3", field="raises", deals=4, agents={"raises": Raises})

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import random
-import subprocess
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 import cambio_game as cambio
-from conftest import TABLES, choose
+from conftest import CAMBIO, TABLES, cambio_prints, choose
 
-CAMBIO = os.environ.get("CAMBIO_BIN")
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -23,8 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def validator() -> jsonschema.Draft202012Validator:
     if CAMBIO is None:
         pytest.skip("CAMBIO_BIN does not name the command")
-    printed = subprocess.run([CAMBIO, "schema", "--records"], check=True, capture_output=True, text=True).stdout
-    schema = json.loads(printed)
+    schema = json.loads(cambio_prints("schema", "--records"))
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import math
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -47,8 +50,9 @@ def step(name: str, env: Any, action: Any) -> Any:
     return env.step(action)
 
 
-def legal(name: str, env: Any) -> int:
-    return int((env.match.masks[-1] if hasattr(env, "match") else env.game.mask()).argmax())
+def mask(env: Any) -> np.ndarray:
+    """The legal actions of the seat to act; in the batch, of the last match."""
+    return env.match.masks[-1] if hasattr(env, "match") else env.game.mask()
 
 
 def mask_of(name: str, env: Any, seen: Any = None) -> np.ndarray:
@@ -70,7 +74,7 @@ def test_a_refused_reset_changes_nothing(name: str) -> None:
     env.reset()  # Works after a refusal at the start.
     env.reset(seed=np.int64(3))
     other.reset(seed=3)
-    step(name, env, legal(name, env))
+    step(name, env, int(mask(env).argmax()))
     before = games(env)
     for named in wrong:
         with pytest.raises((cambio.CambioError, TypeError)):
@@ -108,30 +112,61 @@ def test_what_is_not_an_action_changes_nothing(name: str, action: Any) -> None:
         with pytest.raises((cambio.CambioError, TypeError)):
             step(name, env, action)
         assert games(env) == before
-    step(name, env, np.uint8(legal(name, env)) if name != "vector" else legal(name, env))
+    step(name, env, np.uint8(int(mask(env).argmax())) if name != "vector" else int(mask(env).argmax()))
     assert games(env) != before
 
 
 @EVERY
-def test_an_illegal_action_raises_and_changes_nothing(name: str) -> None:
-    env = MAKERS[name](illegal="raise")
+def test_an_illegal_action_does_what_was_asked_for(name: str) -> None:
+    """It raises, ends the match with a loss, or becomes a legal action."""
+    for illegal in ("raise", "terminate", "random"):
+        env = MAKERS[name](illegal=illegal)
+        if name != "vector":
+            with pytest.raises((cambio.CambioError, ValueError), match="reset"):
+                step(name, env, 0)
+        env.reset(seed=1)
+        before = games(env)
+        wrong = int(mask(env).argmin())
+        if illegal == "raise":
+            with pytest.raises(cambio.IllegalAction, match="is illegal for seat"):
+                step(name, env, wrong)
+            assert games(env) == before
+            continue
+        result = step(name, env, wrong)
+        if illegal == "random":
+            assert games(env) != before
+        elif name in ("aec", "parallel", "rllib"):
+            rewards, ended = (env.rewards, env.terminations) if name == "aec" else (result[1], result[2])
+            assert rewards == {"seat_0": -1.0, "seat_1": 0.0} and all(ended.values())
+        else:
+            assert np.atleast_1d(result[1])[-1] == -1.0 and np.atleast_1d(result[2])[-1]
+
+
+@EVERY
+def test_actions_of_another_seat_are_refused(name: str) -> None:
+    if name not in ("parallel", "rllib"):
+        pytest.skip("its action has no seat")
+    env = MAKERS[name]()
     env.reset(seed=1)
-    before = games(env)
-    with pytest.raises(cambio.IllegalAction, match="is illegal for seat"):
-        step(name, env, int((env.match.masks[-1] if hasattr(env, "match") else env.game.mask()).argmin()))
-    assert games(env) == before
+    with pytest.raises(cambio.ActionError, match="must have an action of seat_0"):
+        env.step({"seat_1": 0})
 
 
 @EVERY
 def test_wrong_options_are_refused(name: str) -> None:
-    wrong = [{"illegal": "ignore"}, {"illegal": 1}, {"reward": "fun"}, {"reward": 3}, {"rules": None}, {"rules": "whist"}]
+    wrong: list[dict[str, Any]] = [{"illegal": value} for value in ("ignore", 1)] + [{"reward": value} for value in ("fun", 3)]
+    wrong += [{"rules": value} for value in (None, "whist")]
     if name in ("gymnasium", "vector"):
-        wrong += [{"rotate": value} for value in ("no", 1, None)] + [{"opponents": value} for value in ([None], [3], [], "sharp")]
+        wrong += [{"rotate": value} for value in ("no", 1, None)]
+        wrong += [{"opponents": value} for value in ([None], [3], [], "sharp", ["unknown"])]
     else:
         wrong += [{"seats": value} for value in [*NOT_WHOLE, None, 9]] + [{"max_cycles": value} for value in [*NOT_WHOLE, 0]]
     for options in wrong:
-        with pytest.raises((cambio.CambioError, TypeError), match=f"`{next(iter(options))}`|rules|preset"):
+        with pytest.raises((cambio.CambioError, TypeError), match=f"`{next(iter(options))}`|rules|preset|no agent `unknown`"):
             MAKERS[name](**options)
+    if name != "rllib":
+        with pytest.raises(cambio.CambioError, match="`render_mode` must be"):
+            MAKERS[name](render_mode="rgb_array")
     for value in NOT_WHOLE:
         with pytest.raises((cambio.CambioError, TypeError), match="`num_envs`"):
             CambioVectorEnv(value)
@@ -174,9 +209,8 @@ def test_no_action_is_legal_after_the_end(name: str, end: str) -> None:
     env = MAKERS[name](illegal="terminate", **({"max_cycles": 3} if end == "truncation" else {}))
     env.reset(seed=1)
     if end == "illegal":
-        masks = env.match.masks[-1] if hasattr(env, "match") else env.game.mask()
         before = games(env)
-        result = step(name, env, int(masks.argmin()))
+        result = step(name, env, int(mask(env).argmin()))
         seen = None if result is None else result[4]["final_obs"][1] if name == "vector" else result[0]
         if name != "vector":
             assert games(env) == before
@@ -227,44 +261,25 @@ def test_only_the_parallel_environment_is_parallelizable() -> None:
 @pytest.mark.parametrize(
     ("call", "names"),
     [
+        (functools.partial(cambio.evaluate, "greedy", "random"), "deals seats seed threads rows"),
+        (functools.partial(cambio.tournament, ["greedy", "random"]), "deals seats seed threads rows"),
         (
-            lambda **named: cambio.evaluate("greedy", "random", **{"deals": 2, **named}),
-            ("deals", "seats", "seed", "threads", "rows"),
+            functools.partial(cambio.sprt, "greedy", "random"),
+            "deals seats seed threads rounds normalized elo0 elo1 alpha beta luck",
         ),
         (
-            lambda **named: cambio.tournament(["greedy", "random"], **{"deals": 2, **named}),
-            ("deals", "seats", "seed", "threads", "rows"),
+            functools.partial(cambio.tune, "greedy(call_at=?)", "3..4"),
+            "deals seats seed threads rounds mixture generations validate luck",
         ),
-        (
-            lambda **named: cambio.sprt("greedy", "random", **{"deals": 2, **named}),
-            ("deals", "seats", "seed", "threads", "rounds", "normalized", "elo0", "elo1", "alpha", "beta", "luck"),
-        ),
-        (
-            lambda **named: cambio.tune("greedy(call_at=?)", "3..4", **{"deals": 2, **named}),
-            (
-                "deals",
-                "seats",
-                "seed",
-                "threads",
-                "rounds",
-                "mixture",
-                "generations",
-                "validate",
-                "luck",
-            ),
-        ),
-        (
-            lambda **named: cambio.advantage("greedy", "sharp", **{"deals": 1, "playouts": 1, **named}),
-            ("deals", "seats", "seed", "threads", "playouts"),
-        ),
-        (lambda **named: cambio.TextPlayer(str, **named), ("attempts", "rules", "otherwise")),
-        (cambio.Game, ("seats", "seed", "deal", "agent_seed")),
-        (lambda **named: cambio.VectorGame(1, **named), ("seats", "seed", "first_deal", "agent_seed", "threads")),
+        (functools.partial(cambio.advantage, "greedy", "sharp"), "deals seats seed threads playouts"),
+        (functools.partial(cambio.TextPlayer, str), "attempts rules otherwise"),
+        (cambio.Game, "seats seed deal agent_seed"),
+        (functools.partial(cambio.VectorGame, 1), "seats seed first_deal agent_seed threads"),
     ],
 )
-def test_options_of_functions_are_checked(call: Callable[..., Any], names: tuple[str, ...]) -> None:
+def test_options_of_functions_are_checked(call: Callable[..., Any], names: str) -> None:
     flags, numbers = {"rows", "rounds", "normalized", "mixture", "rules"}, {"elo0", "elo1", "alpha", "beta"}
-    for name in names:
+    for name in names.split():
         texts: list[Any] = [] if "seed" in name else ["3"]
         wrong: list[Any] = [1, "yes", None] if name in flags else [math.nan, math.inf, True, "1", None]
         if name not in flags | numbers:
@@ -276,13 +291,41 @@ def test_options_of_functions_are_checked(call: Callable[..., Any], names: tuple
 
 def test_seeds_are_any_texts() -> None:
     for seed in ("😀", "\x7f", "\n", 'a"\\b', "\u2028"):
-        run = cambio.evaluate("greedy", "random", deals=2, seed=seed, rows=True)
-        assert run.matches == 4
-        assert (
-            run.rows("matches").to_csv()
-            == cambio.evaluate("greedy", "random", deals=2, seed=seed, rows=True).rows("matches").to_csv()
-        )
+        one, other = (cambio.evaluate("greedy", "random", deals=2, seed=seed, rows=True) for _ in range(2))
+        assert one.matches == 4 and one.rows("matches").to_csv() == other.rows("matches").to_csv()
     assert cambio.Game(seed="😀") != cambio.Game(seed="😁")
     for call in (lambda: cambio.evaluate("greedy", "random", deals=2, seed="\ud800"), lambda: cambio.Game(seed="\ud800")):
         with pytest.raises(cambio.CambioError, match="`seed` must be"):
             call()
+
+
+@EVERY
+@pytest.mark.parametrize("rules", ["classic", "original-d", "faessler"])
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_go_on_by_themselves(name: str, rules: str, again: Callable[[Any], Any]) -> None:
+    """A copy is at the same point, and continues with the same decisions, deals and spaces without changing the original."""
+    if name == "vector" and again is copy.copy:
+        pytest.skip("a shallow copy of a batch shares its matches")
+    env = MAKERS[name](rules=rules)
+    env.reset(seed=3)
+    step(name, env, int(mask(env).argmax()))
+    spaces = lambda one: one.action_space("seat_0") if callable(one.action_space) else one.action_space
+    spaces(env).seed(1)
+    other = again(env)
+    assert games(env) == games(other)
+    ends = finish(name, env)
+    assert games(env) != games(other)
+    assert repr(finish(name, other)) == repr(ends) and games(env) == games(other)
+    env.reset(), other.reset()
+    assert games(env) == games(other)
+    assert np.array_equal(spaces(env).sample(), spaces(other).sample())
+
+
+@pytest.mark.parametrize("name", ["gymnasium", "aec"])
+def test_a_render_is_the_asked_seats_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for mode in ("ansi", "human"):
+        env = MAKERS[name](render_mode=mode)
+        env.reset(seed=4)
+        shown = env.game.render(env.game.seat)
+        assert env.render() == (shown if mode == "ansi" else None)
+    assert set(capsys.readouterr().out.split("\n")) >= set(shown.split("\n"))

@@ -2,8 +2,8 @@
 
 Usage: check.py RUN... COMPARISON.csv... TEST.json...    Prints the number of comparisons of each kind. Exits with 1 if one fails.
 
-Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels, scipy, choix and
-OpenSpiel. A comparison is the output of `cambio report RUN RUN... --format csv` in the folder of its file, a test that of `cambio sprt --run DIR --format json` in DIR.
+Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels and scipy. A comparison is the
+output of `cambio report RUN RUN... --format csv` in the folder of its file, a test that of `cambio sprt --run DIR --format json` in DIR.
 The tolerances are arguments of the calls of `same`.
 """
 
@@ -41,6 +41,12 @@ def same(what, found, expected, relative=1e-9, absolute=1e-12):
     if not good:
         failed += 1
         print(f"WRONG {what}: {found!r}, expected {expected!r}")
+
+
+def same_ends(what, row, names, interval, **tolerance):
+    """Compares both ends of an interval."""
+    for name, end in zip(names, interval, strict=True):
+        same(what, row[name], end, **tolerance)
 
 
 def read(folder, name):
@@ -158,8 +164,7 @@ def check_summary(rows, summary):
             if name != "margin":
                 low, high = Hall(*by_deal(values, deals), 0, 1).interval()
             same("mean", row[name], mean, absolute=1e-10)
-            same("interval", row[f"{name}_low"], low, absolute=1e-9)
-            same("interval", row[f"{name}_high"], high, absolute=1e-9)
+            same_ends("interval", row, (f"{name}_low", f"{name}_high"), (low, high), absolute=1e-9)
 
 
 def without_luck(rows, seats):
@@ -207,8 +212,8 @@ def check_adjusted(rows, summary, pairs, seats):
         for name in ["rank_points", "win_share"]:
             values = adjusted[name][:, own]
             same("adjusted", row[f"{name}_adjusted"], values.mean(), absolute=1e-7)
-            same("adjusted interval", row[f"{name}_adjusted_low"], interval(values, count[:, own])[0], absolute=1e-7)
-            same("adjusted interval", row[f"{name}_adjusted_high"], interval(values, count[:, own])[1], absolute=1e-7)
+            names = f"{name}_adjusted_low", f"{name}_adjusted_high"
+            same_ends("adjusted interval", row, names, interval(values, count[:, own]), absolute=1e-7)
         share = luck[:, own] / count[:, own]
         same("luck", row["luck"], share.mean(), absolute=1e-10)
         same("luck", row["luck_error"], scipy.stats.sem(share), absolute=1e-10)
@@ -218,8 +223,7 @@ def check_adjusted(rows, summary, pairs, seats):
         results = sum(count[:, agents.index(pair[name])] for name in ["agent", "other"]).mean()
         hall = Hall.of_difference(one, other, results, without_luck=True)
         same("adjusted", pair["difference_adjusted"], difference.mean(), absolute=1e-7)
-        same("adjusted interval", pair["low_adjusted"], hall.interval()[0], absolute=1e-7)
-        same("adjusted interval", pair["high_adjusted"], hall.interval()[1], absolute=1e-7)
+        same_ends("adjusted interval", pair, ("low_adjusted", "high_adjusted"), hall.interval(), absolute=1e-7)
         if scipy.stats.sem(difference) == 0:
             continue
         same("adjusted p", pair["p_adjusted"], hall.p(0), relative=1e-4, absolute=1e-9)
@@ -239,8 +243,8 @@ def check_adjusted(rows, summary, pairs, seats):
         values = np.array([np.mean(of) for of in scores.values()])
         played = np.array([len(of) for of in scores.values()], float)
         same("adjusted score", pair["score_adjusted"], values.mean(), absolute=1e-7)
-        same("adjusted score interval", pair["score_adjusted_low"], interval(values, played)[0], absolute=1e-7)
-        same("adjusted score interval", pair["score_adjusted_high"], interval(values, played)[1], absolute=1e-7)
+        names = "score_adjusted_low", "score_adjusted_high"
+        same_ends("adjusted score interval", pair, names, interval(values, played), absolute=1e-7)
 
 
 def deal_means(rows):
@@ -261,19 +265,15 @@ def check_pairs(rows, pairs):
         other = np.array([means[pair["other"], deal] for deal in deals])
         difference, error = (one - other).mean(), np.std(one - other, ddof=1) / sqrt(len(deals))
         hall = Hall.of_difference(one, other, sum(row["agent"] in (pair["agent"], pair["other"]) for row in rows) / len(deals))
-        low, high = hall.interval()
         same("difference", pair["difference"], difference)
         same("difference", pair["error"], error)
-        same("difference", pair["low"], low, absolute=1e-9)
-        same("difference", pair["high"], high, absolute=1e-9)
+        same_ends("difference", pair, ("low", "high"), hall.interval(), absolute=1e-9)
         # Anytime-valid interval: at its ends, the normal mixture martingale reaches 1 / α times its initial value.
         rho = sqrt((-2 * log(0.05) + log(-2 * log(0.05)) + 1) / 1000)
         count = len(deals)
         wealth = lambda x: (x * rho) ** 2 * count / (2 * (count * rho**2 + 1)) - log(count * rho**2 + 1) / 2 - log(20)
         anytime = scipy.optimize.brentq(wealth, 0, 1000)
-        low, high = hall.interval(anytime)
-        same("anytime", pair["low_anytime"], low, absolute=1e-9)
-        same("anytime", pair["high_anytime"], high, absolute=1e-9)
+        same_ends("anytime", pair, ("low_anytime", "high_anytime"), hall.interval(anytime), absolute=1e-9)
         halls.append(hall)
         p_values.append(hall.p(0))
         same("p", pair["p"], p_values[-1], relative=1e-6, absolute=1e-300)
@@ -545,8 +545,6 @@ def check_ratings(rows, ratings, seats):
     if with_seats:
         for row, value in zip(seats[1:], params[size:]):
             same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
-    elif len(letters) == 2:
-        check_choix(rows, ratings, agents)
 
 
 def check_regularised(model, scores_at, ratings):
@@ -586,8 +584,7 @@ def check_pooled(cells, pooled):
         check_regularised(model, scores_at, pooled)
         for row in pooled:
             elo, half = float(row["strength"]) * ELO, t * float(row["error"]) * ELO
-            same("pooled", row["elo_low"], elo - half, absolute=1e-9)
-            same("pooled", row["elo_high"], elo + half, absolute=1e-9)
+            same_ends("pooled", row, ("elo_low", "elo_high"), (elo - half, elo + half), absolute=1e-9)
         return
     strengths, errors, _ = fitted(model, scores_at, len(agents) - 1)
     for row, strength, error in zip(pooled, strengths, errors):
@@ -596,23 +593,6 @@ def check_pooled(cells, pooled):
         same("pooled", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
         same("pooled", row["elo_low"], (strength - t * error) * ELO, relative=1e-5, absolute=1e-4)
         same("pooled", row["elo_high"], (strength + t * error) * ELO, relative=1e-5, absolute=1e-4)
-
-
-def check_choix(rows, ratings, agents):
-    """Bradley-Terry by choix; a tie is a win and a loss."""
-    import choix
-
-    results = []
-    for table in games(rows).values():
-        one, other = table
-        first, second = agents.index(one["agent"]), agents.index(other["agent"])
-        if int(one["rank"]) <= int(other["rank"]):
-            results.append((first, second))
-        if int(one["rank"]) >= int(other["rank"]):
-            results.append((second, first))
-    strengths = choix.opt_pairwise(len(agents), results, tol=1e-12)
-    for row, strength in zip(ratings, strengths - strengths.mean()):
-        same("choix", row["strength"], strength, relative=1e-5, absolute=1e-5)
 
 
 def check_game(rows, ratings):
@@ -709,10 +689,8 @@ def check_comparison(file):
             hall = Hall(totals, counts, 0, 1, is_adjusted)
             ends = lambda level, hall=hall: hall.interval(hall.factor(level))
             results[row["run"], row["agent"]] = dict(zip(deals, totals)), counts[0], is_adjusted, ends
-            low, high = ends(0.95)
             same("compared mean", row["mean"], totals.sum() / counts.sum(), absolute=1e-7)
-            same("compared interval", row["low"], low, absolute=1e-7)
-            same("compared interval", row["high"], high, absolute=1e-7)
+            same_ends("compared interval", row, ("low", "high"), ends(0.95), absolute=1e-7)
         told = [row for row in rows if row["from"]]
         for row in told:
             (later, count, is_adjusted, ends), (earlier, _, was_adjusted, earlier_ends) = (
@@ -742,8 +720,8 @@ def check_comparison(file):
                         variance = scipy.stats.sem(own) ** 2 + scipy.stats.sem(rest) ** 2 - 2 * covariance
                         hall.second = variance * (len(shared) - 1)
                     low, high = hall.interval(hall.factor(level))
-                same("interval of runs", row[f"difference_low{suffix}"], low, absolute=1e-7)
-                same("interval of runs", row[f"difference_high{suffix}"], high, absolute=1e-7)
+                names = f"difference_low{suffix}", f"difference_high{suffix}"
+                same_ends("interval of runs", row, names, (low, high), absolute=1e-7)
 
 
 def check_sprt(file):

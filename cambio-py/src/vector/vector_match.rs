@@ -344,7 +344,7 @@ impl Threads {
     /// its share part by part, then steals parts of other shares, so that no slow thread delays the step. With rayon's own
     /// distribution (`par_iter_mut` over chunks), matches move between threads, and the caller sleeps: on two threads, a step
     /// takes 13 % longer with 64 matches, 2 % with 1,024, and with opponents 4 % (`greedy`, 256 matches) and 6 %
-    /// (`rollout(n=20)`, 32 matches), measured with `benches/pairs.py` on 25 November 2026.
+    /// (`rollout(n=20)`, 32 matches), measured in processes that took turns on 25 November 2026.
     pub(super) fn each<S: Send>(
         &self,
         slots: &mut [S],
