@@ -313,8 +313,10 @@ pub(crate) fn the_cards_of_a_caller_are_locked_or_open() {
         let fields = format!("lock_caller = {}", !open);
         let mut swap = table(&fields, "swap");
         assert_eq!((swap.offers("b snap a1"), swap.offers("b touch a1")), (open, open));
+        assert!(swap.offers("b snap b1") && swap.offers("b snap c1"));
         assert_eq!(swap.pass(), "bc", "`caller_snaps` decides whether the caller is asked");
         assert_eq!((swap.offers("b swap a1 b1"), swap.offers("b swap a1 c1")), (open, open));
+        assert!(swap.offers("b swap b1 c1") && swap.offers("b swap c1 c2"));
         let mut reveal = table(&fields, "KB");
         reveal.pass();
         reveal.play("b show c1");

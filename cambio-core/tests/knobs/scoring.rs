@@ -48,15 +48,15 @@ pub(crate) fn a_round_scores_points_or_shares_or_wins_and_losses() {
     assert_eq!(shares("win_loss", LOW, HIGH), ["1", "-1"]);
     assert_eq!(shares("win_loss", HIGH, LOW), ["-1", "1"]);
     assert_eq!(shares("win_loss", "1 1 1 1", "0 0 2 2"), ["-1", "1"], "a tie with the caller");
-    let uncalled = |score: &str| {
+    let uncalled = |score: &str, a: &str| {
         let fields = format!("score = '{score}'\nbest = 'most'\nturn_limit = 1");
-        let mut table =
-            Stage::of("original", 2).with(&fields).holds("a", "1 1 1 1").holds("b", "0 0 2 2").stock("9").deal();
+        let mut table = Stage::of("original", 2).with(&fields).holds("a", a).holds("b", "0 0 2 2").stock("9").deal();
         table.idle();
         table.outcome().1
     };
-    assert_eq!(uncalled("win_loss"), ["0", "0"], "a tie without a caller");
-    assert_eq!(uncalled("share"), ["0.5", "0.5"]);
+    assert_eq!(uncalled("win_loss", "1 1 1 1"), ["0", "0"], "a tie without a caller");
+    assert_eq!(uncalled("win_loss", HIGH), ["-1", "1"]);
+    assert_eq!(uncalled("share", "1 1 1 1"), ["0.5", "0.5"]);
 }
 
 #[test]
