@@ -1,11 +1,8 @@
 //! Abstractions: one that distinguishes all information sets solves the game, and a coarser one is more exploitable.
 
-use cambio_core::{Rules, Seat};
-use cambio_solve::{Abstraction, Game, InfosetView, Limits, Perceived, SolveError, StopCondition};
-
-fn mini(name: &str) -> Game {
-    Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
-}
+use crate::mini;
+use cambio_core::Seat;
+use cambio_solve::{Abstraction, InfosetView, Perceived, SolveError, StopCondition};
 
 /// Every choice is its own candidate.
 fn each<K>(moment: &InfosetView<'_>, key: K) -> Perceived<K> {

@@ -3,41 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::tree::{Book, Tree, dealt, orders, page};
-use cambio_core::rng::{Bounded as _, Key, Purpose};
+use crate::{SEATS, compile, mini, motley};
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Phase, Rules, RulesSpec, Seat};
-use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition, Strategy};
-
-const SEATS: [Seat; 2] = [Seat::A, Seat::B];
-
-fn compile(rules: &Rules) -> Game {
-    Game::compile(rules, &Limits::default(), &mut |_| {}).unwrap()
-}
-
-fn mini(name: &str) -> Game {
-    compile(&Rules::preset(name).unwrap())
-}
+use cambio_solve::{Cfr, CfrMethod, Game, StopCondition, Strategy};
 
 /// A game with ranks 1 and 2, three cards of each, and one turn: small enough to try every pure strategy.
 fn tiny() -> Rules {
     let text = "base = 'mini-m0'\nname = 'tiny'\nturn_limit = 1\ndeck = [\
         { label = '1', rank = '1', points = 1, copies = 3 }, { label = '2', rank = '2', points = 2, copies = 3 }]";
     RulesSpec::from_toml(text).unwrap().validate().unwrap()
-}
-
-/// A strategy that is different at every information set.
-fn motley(game: &Game) -> Strategy {
-    let mut stream = Key::new(7, 0).stream(Purpose::Deck, 0);
-    let mut strategy = game.uniform();
-    for seat in SEATS {
-        for set in 0..game.information_sets(seat) {
-            let weights: Vec<f64> = game.choices(seat, set).iter().map(|_| f64::from(1 + stream.below(9))).collect();
-            let sum: f64 = weights.iter().sum();
-            let probabilities: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
-            game.set_probabilities(&mut strategy, seat, set, &probabilities);
-        }
-    }
-    strategy
 }
 
 /// The probabilities of a strategy, by each seat's sightings.

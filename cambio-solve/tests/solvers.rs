@@ -1,16 +1,11 @@
 //! The solvers agree, strategy files are read back unchanged, invalid input is rejected, and agents are measured.
 
+use crate::{SEATS, mini};
 use cambio_core::testing::RandomAgent;
 use cambio_core::{Action, Agent, AgentError, Observation, Rules, RulesSpec, Seat};
 use cambio_solve::{
     AgentPolicy, Cfr, CfrMethod, Game, InfosetView, Limits, Mccfr, SolveError, StopCondition, Strategy, StrategyError,
 };
-
-const SEATS: [Seat; 2] = [Seat::A, Seat::B];
-
-fn mini(name: &str) -> Game {
-    Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
-}
 
 fn solved(game: &Game, to: f64) -> Strategy {
     Cfr::new(game, CfrMethod::DCFR).run(&StopCondition { iterations: 100_000, exploitability: to }, &mut |_| {})
