@@ -206,7 +206,7 @@ fn answering(command: &str) -> External {
 }
 
 #[test]
-fn an_answer_that_is_no_answer_is_a_fault_that_shows_it() {
+fn an_invalid_answer_is_quoted_in_the_fault() {
     faults(shell("echo hi; cat"), "answered `hello` with what is not JSON: `hi` (before round 1)");
     faults(
         shell(r#"echo '{"protocol":2,"name":"x","version":"0"}'; cat"#),
@@ -232,7 +232,7 @@ fn a_flood_is_cut_off() {
 }
 
 #[test]
-fn a_bot_that_writes_before_it_is_asked_is_at_fault() {
+fn an_early_answer_is_a_fault() {
     let hello = r#"{"protocol":1,"name":"sh","version":"0"}"#;
     let early = format!("read line; printf '{hello}\\n{{\"decision\":\"pass\"}}\\n'; cat > /dev/null");
     faults(shell(&early), "wrote before it was asked: `{\"decision\":\"pass\"}` (round 1, decision ");
@@ -241,7 +241,7 @@ fn a_bot_that_writes_before_it_is_asked_is_at_fault() {
 }
 
 #[test]
-fn a_bot_that_never_reads_stops_nobody() {
+fn a_bot_that_never_reads_does_not_block() {
     let deaf = format!("{HELLO} sleep 1000");
     let mut bot = hurried(&deaf, 300);
     let rules = Rules::preset("classic").unwrap();
@@ -260,7 +260,7 @@ fn a_bot_that_never_reads_stops_nobody() {
 }
 
 #[test]
-fn the_conformance_suite_tells_why_a_bot_failed() {
+fn the_conformance_check_reports_why_a_bot_failed() {
     let effort = CheckScope { presets: vec!["classic"], seats: vec![2], matches: 1, ..CheckScope::default() };
     let failing = check_agent(|| answering("exit 9"), &effort).unwrap_err();
     assert!(matches!(&failing.kind, NonconformanceKind::Failed(failure) if failure.round == 1), "{failing}");

@@ -119,7 +119,7 @@ fn leaf_values_ignore_hidden_cards() {
 }
 
 #[test]
-fn a_search_says_why_it_has_no_values_at_leaves() {
+fn leaf_values_without_a_network_are_refused() {
     let key = Key::new(1, 0);
     for (spec, preset, why) in [
         ("rollout(leaf=1,utility=win)", "classic", "`leaf` needs a blueprint that values positions, such as `learned`"),

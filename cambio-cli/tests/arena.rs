@@ -29,7 +29,7 @@ fn a_mirror_has_rank_points_of_exactly_one_half_and_no_variance() {
 }
 
 #[test]
-fn a_sequential_test_says_the_same_for_any_number_of_threads() {
+fn sequential_tests_do_not_depend_on_threads() {
     let folder = folder("sprt");
     let words =
         "sprt greedy heuristic --rules original --elo0 -5 --elo1 5 --deals 3000 --format json --quiet --threads";
@@ -416,7 +416,7 @@ fn tables_are_printed_for_people_programs_and_pages() {
 }
 
 #[test]
-fn shells_and_editors_are_told_what_there_is() {
+fn the_schema_lists_every_field_and_column() {
     let folder = folder("shells");
     // The page of the book contains the data dictionary.
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../book/src/columns.md")).unwrap();

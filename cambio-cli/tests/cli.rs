@@ -96,7 +96,7 @@ fn a_run_prints_a_table_and_fits_eighty_columns() {
 }
 
 #[test]
-fn a_difference_without_spread_tells_nobody_from_the_best() {
+fn agents_without_spread_are_not_distinguished() {
     let folder = folder("spread");
     let stars = |deals: u64| {
         let spec =
@@ -278,7 +278,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
 }
 
 #[test]
-fn a_manifest_says_what_was_played_in_full_and_how_far_it_came() {
+fn a_manifest_lists_tables_and_progress() {
     let folder = folder("manifest");
     fs::write(folder.join("fast.toml"), "base = 'faessler'\nname = 'fast'\nhand = 3\nmatch_end = 'rounds(2)'\n")
         .unwrap();
@@ -317,7 +317,7 @@ fn bad_rule_files_get_field_value_and_allowed_values() {
 }
 
 #[test]
-fn a_rule_system_is_printed_as_it_is_read() {
+fn printed_rules_can_be_read() {
     let folder = folder("rules");
     for preset in ["original", "original-b", "original-c", "original-d", "faessler", "classic"] {
         fs::write(folder.join("printed.toml"), prints(&folder, &format!("rules {preset}"))).unwrap();

@@ -134,7 +134,7 @@ fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
 
 #[test]
 #[cfg(unix)]
-fn lock_file_of_a_killed_process_blocks_nobody() {
+fn a_stale_lock_file_does_not_block() {
     let folder = played("remains", 40);
     // A killed process leaves a lock file behind.
     fs::write(folder.join("killed.lock"), "").unwrap();
@@ -191,7 +191,7 @@ fn changed_manifests_and_experiments_are_found() {
 }
 
 #[test]
-fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
+fn the_manifest_is_checked_against_the_rows() {
     let folder = played("said", 20);
     let whole = folder.join("whole");
     let change = |file: &str, from: &str, to: &str| {
@@ -241,7 +241,7 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
 }
 
 #[test]
-fn a_folder_says_who_began_it_whoever_goes_on() {
+fn a_resumed_run_keeps_its_first_revision() {
     let folder = played("revisions", 20);
     let path = folder.join("whole/manifest.json");
     let text = fs::read_to_string(&path).unwrap();
@@ -331,7 +331,7 @@ fn damage_is_found_and_named_and_derived_files_are_made_again() {
 }
 
 #[test]
-fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
+fn forged_rows_are_found_by_replaying() {
     let folder = played("forged", 20);
     // A forgery with valid hashes: the rows of a run with another seed, with the lock file of this run.
     let spec = fs::read_to_string(folder.join("spec.toml")).unwrap().replace("seed = 8", "seed = 9");
@@ -347,7 +347,7 @@ fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
 /// A limit on the file size simulates a full disk. The script ignores the signal that usually comes with the limit.
 #[test]
 #[cfg(unix)]
-fn a_full_disk_is_told_and_what_the_ledger_says_is_there() {
+fn a_full_disk_loses_no_committed_batch() {
     let folder = played("full", 400);
     let limited = |blocks: u32| {
         let program = env!("CARGO_BIN_EXE_cambio");

@@ -162,7 +162,7 @@ fn endless_files_are_refused_wherever_files_are_read() {
 }
 
 #[test]
-fn what_is_quoted_is_not_obeyed_and_not_quoted_whole() {
+fn quoted_input_is_escaped_and_shortened() {
     let folder = folder("quotes");
     let long = "x".repeat(crate::amount(1_000_000, 10_000_000));
     for foreign in ["\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\r", &long] {
@@ -228,7 +228,7 @@ fn what_is_quoted_is_not_obeyed_and_not_quoted_whole() {
 }
 
 #[test]
-fn where_nobody_can_be_told_the_command_still_ends_in_order() {
+fn closed_and_full_outputs_end_in_order() {
     let folder = folder("full");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     for (words, outputs, code) in [
@@ -302,7 +302,7 @@ fn flags(folder: &Path, command: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_value_of_any_flag_makes_it_panic_or_wait() {
+fn no_value_of_a_flag_causes_a_panic() {
     let is_full = crate::amount(false, true);
     let folder = folder("flags");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();

@@ -31,7 +31,7 @@ fn check_dictionary(folder: &Path, command: &str) {
 }
 
 #[test]
-fn records_train_a_clone_and_a_responder_beats_it() {
+fn clones_and_responders_are_trained() {
     let folder = folder("clone");
     let spec = "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'sharp', 'random']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
@@ -101,7 +101,7 @@ fn records_train_a_clone_and_a_responder_beats_it() {
 }
 
 #[test]
-fn a_responder_to_rules_of_ones_own_begins_with_nothing() {
+fn responders_for_other_rules_have_no_starting_network() {
     let folder = folder("own");
     let printed = prints(&folder, "learn --exploit random --rules mini-m1 --matches 3000 --quiet --out out");
     assert!(printed.contains("random on mini-m1 at 2 seats, a lower bound"), "{printed}");
@@ -115,7 +115,7 @@ fn a_responder_to_rules_of_ones_own_begins_with_nothing() {
 }
 
 #[test]
-fn what_cannot_be_learned_is_one_sentence() {
+fn errors_of_learning_are_one_sentence() {
     let folder = folder("refused");
     let said = |words: &str| fails(&folder, 1, &format!("learn --out out {words}"));
     assert!(said("--exploit shark").contains("there is no agent `shark`"));

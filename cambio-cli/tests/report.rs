@@ -136,7 +136,7 @@ fn reports_are_self_contained_well_formed_and_described() {
 
 #[test]
 #[cfg(unix)]
-fn agents_with_any_name_and_their_faults_are_told() {
+fn faults_of_agents_with_any_name_are_listed() {
     let folder = folder("faults");
     fs::write(folder.join("quits.sh"), script("exit 7")).unwrap();
     let agent = r#"external("sh quits.sh '<i>' &amp; \\co",start_ms=60000)"#;
@@ -168,7 +168,7 @@ const SPEC: &str = "seed = 12\ndeals = 60\nrules = ['classic', 'original']\nseat
                     agents = ['random', 'greedy', 'greedy(call_at=9)', 'heuristic']\n";
 
 #[test]
-fn the_verdict_says_what_the_tables_say() {
+fn the_verdict_agrees_with_the_tables() {
     let folder = folder("verdict");
     play(&folder, "out", SPEC);
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
@@ -550,7 +550,7 @@ fn baseline_intervals_are_narrower_than_those_of_all_pairs() {
 
 /// Regression test: formerly the incumbent against itself had 0.5000 ± 0.0000, without an explanation.
 #[test]
-fn a_value_that_meets_itself_is_exact_and_says_why() {
+fn a_value_against_itself_is_explained_as_exact() {
     let folder = folder("mirror-value");
     let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
     let shown = prints(&folder, words);

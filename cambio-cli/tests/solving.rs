@@ -85,7 +85,7 @@ fn every_algorithm_solves_and_rule_files_are_games() {
 }
 
 #[test]
-fn the_tree_of_a_game_is_written_after_its_size_is_told() {
+fn the_size_of_a_tree_is_printed_first() {
     let folder = folder("tree");
     for algorithm in ["dcfr", "mccfr"] {
         let words = format!("solve --game mini-m0 --algorithm {algorithm} --iterations 1 --efg {algorithm}.efg");
@@ -97,7 +97,7 @@ fn the_tree_of_a_game_is_written_after_its_size_is_told() {
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused_in_one_sentence() {
+fn errors_of_solving_are_one_sentence() {
     let folder = folder("refused");
     refuses(&folder, "solve --game classic", "error: `classic` is too large to be solved exactly: about 10^");
     refuses(&folder, "exploit --game original --agent greedy", "error: `original` is too large to be solved exactly");
@@ -144,7 +144,7 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn an_agent_that_faults_is_told_and_exits_with_two() {
+fn a_fault_while_solving_exits_with_two() {
     let folder = folder("fault");
     let printed = fails(&folder, 2, r#"exploit --game mini-m0 --quiet --agent 'external("no-such-bot")'"#);
     assert!(
@@ -201,7 +201,7 @@ fn lower_bounds_have_an_interval_and_a_responder() {
 }
 
 #[test]
-fn what_is_written_stays_whether_or_not_anybody_reads_the_rest() {
+fn files_are_written_even_if_the_output_is_closed() {
     let folder = folder("unread");
     let mut child = command(&folder, "solve --game mini-m0 --save m0.txt --efg m0.efg --quiet").spawn().unwrap();
     drop(child.stdout.take());

@@ -292,7 +292,7 @@ fn several_others_with_the_fewest_share_the_win() {
 
 /// Example 13 (003:26–32), and the points of the other two systems (004:5–68, 000:63–106).
 #[test]
-fn the_cards_count_what_the_texts_say() {
+fn cards_have_the_points_of_the_rule_texts() {
     let points = |preset: &str, labels: &str| -> Vec<i32> {
         let rules = Rules::preset(preset).unwrap();
         labels.split(' ').map(|label| rules.points(rules.card(label).unwrap())).collect()

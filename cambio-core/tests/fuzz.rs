@@ -226,7 +226,7 @@ fn strange_rules_never_panic() {
 }
 
 #[test]
-fn what_the_fuzzer_kept_is_answered() {
+fn the_corpus_of_the_fuzzer_does_not_panic() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let (mut lines, mut made, mut read) = (Lines::default(), 0, 0);
     let each = |target: &str, play: &mut dyn FnMut(&[u8])| {

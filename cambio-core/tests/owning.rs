@@ -54,7 +54,7 @@ const _: () = {
 };
 
 #[test]
-fn equal_rules_are_stored_once_whoever_reads_them() {
+fn equal_rules_are_stored_once() {
     let spec = |hand: u8| RulesSpec::from_toml(&format!("base = 'original'\nname = 'house'\nhand = {hand}")).unwrap();
     let read: Vec<Rules> = std::thread::scope(|scope| {
         let readers: Vec<_> = (0..8).map(|_| scope.spawn(|| spec(5).validate().unwrap())).collect();

@@ -537,7 +537,7 @@ fn shares_are_read_as_decimals_and_as_texts() {
 }
 
 #[test]
-fn lines_that_are_no_records_are_refused_with_what_is_allowed() {
+fn errors_in_a_record_name_the_allowed_values() {
     let (_, record) = &sample(216)[2];
     let line = record.to_json();
     for cut in 0..line.len() {

@@ -149,7 +149,7 @@ fn only_the_winner_is_asked_in_a_chain() {
 }
 
 #[test]
-fn one_card_only_is_snapped_where_there_is_no_chain() {
+fn without_a_chain_one_card_is_snapped() {
     let mut table = Stage::of("classic", 2).holds("b", "7h 7d 5h 7c").stock("7s").deal();
     table.play("a draw, a drop, a pass, b snap b1");
     // The power of a's 7 comes next, without a second window after it.

@@ -234,7 +234,7 @@ fn faessler_swaps_may_move_other_cards_than_the_look() {
 }
 
 #[test]
-fn what_is_known_of_a_card_travels_with_it_through_a_swap() {
+fn knowledge_moves_with_a_swapped_card() {
     let mut table = Stage::of("classic", 2).holds("a", "9h 2h 3h 4h").holds("b", "5h 5d 8h 8d").stock("Js").deal();
     table.play("a draw, a drop, a pass, b pass");
     table.news();

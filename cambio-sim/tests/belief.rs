@@ -164,7 +164,7 @@ fn tells_nothing(game: &Game) -> Strategy {
 
 /// With ε = 1, the belief equals plain counting, which is the solver's posterior against an uninformative strategy.
 #[test]
-fn a_belief_in_nothing_draws_what_counting_and_the_solver_say() {
+fn a_belief_without_evidence_agrees_with_the_solver() {
     let game = mini_m3();
     let kinds = game.rules().kinds().len();
     let silent = tells_nothing(&game);

@@ -15,7 +15,7 @@ fn read(path: &Path) -> String {
 }
 
 #[test]
-fn a_secret_is_committed_to_and_told_when_all_is_played() {
+fn a_secret_is_published_after_the_last_deal() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("run");
     let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();

@@ -12,7 +12,7 @@ fn each<K>(moment: &InfosetView<'_>, key: K) -> Perceived<K> {
 const UNTIL: StopCondition = StopCondition { iterations: 300, exploitability: 1e-6 };
 
 #[test]
-fn whoever_tells_all_sets_apart_solves_the_game() {
+fn an_exact_abstraction_solves_the_game() {
     let game = mini("mini-m1");
     let all = Abstraction::of(&game, |moment| each(moment, (moment.seat, moment.set))).unwrap();
     assert_eq!(all.classes(), game.information_sets(Seat::A) + game.information_sets(Seat::B));
@@ -23,7 +23,7 @@ fn whoever_tells_all_sets_apart_solves_the_game() {
 }
 
 #[test]
-fn whoever_tells_less_apart_can_be_exploited_for_more() {
+fn coarser_abstractions_are_more_exploitable() {
     let game = mini("mini-m1");
     let by = |perceive: &dyn Fn(&InfosetView<'_>) -> Option<i32>| {
         let key = |moment: &InfosetView<'_>| (moment.sightings.len(), moment.view.choices().len(), perceive(moment));
@@ -62,7 +62,7 @@ fn choices_of_one_candidate_are_equally_likely() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_abstractions_are_refused() {
     let game = mini("mini-m0");
     let refused = |perceive: &dyn Fn(&InfosetView<'_>) -> Perceived<u8>| {
         let error = Abstraction::of(&game, |moment| perceive(moment)).unwrap_err();

@@ -50,7 +50,7 @@ fn counts_and_values_are_those_that_two_programs_agree_on() {
 
 /// Regression test: no independent counts exist for these games.
 #[test]
-fn the_rest_of_the_family_is_as_it_was() {
+fn counts_of_the_other_mini_games_are_pinned() {
     let counts = [("mini-k3", 332_213, [21_316, 24_816], 1.36998), ("mini-s", 39_367, [1_728, 1_050], 1.57901)];
     for (name, histories, sets, nash_conv) in counts {
         let game = mini(name);
@@ -73,7 +73,7 @@ fn a_walk_by_histories_finds_the_same_information_sets() {
 
 /// Lazy chance with averaged faces is the same game as shuffled decks: 90 orders in M0, 2,520 in M1.
 #[test]
-fn a_strategy_is_worth_what_it_is_worth_over_all_dealt_decks() {
+fn the_value_is_the_mean_over_all_dealt_decks() {
     for (name, decks) in [("mini-m0", 90), ("mini-m1", 2_520)] {
         let game = mini(name);
         let strategy = motley(&game);

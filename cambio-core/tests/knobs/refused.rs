@@ -65,7 +65,7 @@ fn numbers_beyond_their_bounds_are_refused() {
 }
 
 #[test]
-fn a_refusal_carries_what_its_sentence_says() {
+fn an_error_carries_field_and_values() {
     let refused = |fields: &str| {
         let read = RulesSpec::from_toml(&format!("base = 'classic'\n{fields}"));
         read.and_then(RulesSpec::validate).map(drop).unwrap_err()
@@ -285,7 +285,7 @@ fn an_unknown_preset_is_refused_with_the_names_of_the_presets() {
 }
 
 #[test]
-fn what_is_no_rule_table_is_refused() {
+fn invalid_rule_tables_are_refused() {
     assert!(RulesSpec::from_toml("hand 4").unwrap_err().to_string().starts_with("not TOML: "));
     for value in [Value::Null, json!(3), json!([])] {
         let error = RulesSpec::from_json(&value).unwrap_err().to_string();

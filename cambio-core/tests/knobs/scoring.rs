@@ -33,7 +33,7 @@ const LOW: &str = "0 0 1 2";
 const HIGH: &str = "3 3 3 3";
 
 #[test]
-pub(crate) fn the_match_ends_after_so_many_rounds_whatever_the_totals() {
+pub(crate) fn the_round_limit_ends_the_match() {
     let result = called("", LOW, HIGH).result();
     assert!(repeated("round_limit = 2", &result, 2).0);
     assert!(!repeated("round_limit = 3", &result, 2).0);
@@ -115,7 +115,7 @@ pub(crate) fn the_lowest_seat_without_a_call_adds_or_sets_or_multiplies() {
 }
 
 #[test]
-pub(crate) fn a_total_becomes_another_where_it_is_exactly_so() {
+pub(crate) fn a_total_is_reset_at_exactly_its_value() {
     // Each round adds -2 to a's total and 12 to b's.
     let result = called("", LOW, HIGH).result();
     let totals = |reset: &str, rounds: usize| {

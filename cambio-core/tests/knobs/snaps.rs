@@ -47,7 +47,7 @@ pub(crate) fn only_own_cards_or_all_can_be_snapped() {
 }
 
 #[test]
-pub(crate) fn who_knows_no_match_is_not_asked() {
+pub(crate) fn only_seats_that_know_a_match_are_asked() {
     let dropped = |known_only: bool, a: &str, b: &str| {
         let mut table = Stage::of("classic", 2)
             .with(&format!("snap_known_only = {known_only}"))

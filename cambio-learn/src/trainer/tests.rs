@@ -28,7 +28,7 @@ fn choices() -> ChoiceSamples {
 }
 
 #[test]
-fn it_learns_what_is_taken() {
+fn a_policy_learns_the_chosen_candidate() {
     let (choices, mut trainer) = (choices(), Trainer::new(5, 1));
     let first = trainer.step_choices(&choices, 0..300, 0.01);
     for _ in 0..100 {
@@ -66,7 +66,7 @@ fn the_gradient_of_a_choice_is_the_slope_of_its_loss() {
 }
 
 #[test]
-fn it_learns_which_input_wins() {
+fn values_learn_the_winning_input() {
     let (samples, mut trainer) = (samples(), Trainer::new(5, 1));
     let first = trainer.step_values(&samples, 0..400, 0.01);
     for _ in 0..100 {

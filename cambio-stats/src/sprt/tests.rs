@@ -17,7 +17,7 @@ fn frequencies_under_a_hypothesis_have_its_mean_or_t_value() {
 }
 
 #[test]
-fn hypotheses_far_from_what_is_seen_are_not_accepted() {
+fn hypotheses_far_from_the_results_are_not_accepted() {
     let even = [40_u32, 70, 90, 65, 35];
     for far in [100.0, 150.0, 200.0, 240.0, 250.0, 280.0, 300.0, 500.0, 1000.0] {
         let t = t_of_normalized_elo(far, 2);

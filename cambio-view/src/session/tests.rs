@@ -83,7 +83,7 @@ fn a_match_that_is_resumed_at_every_decision_is_the_same() {
 
 /// The person makes the decisions of the record from a position on: the match is the same.
 #[test]
-fn a_match_goes_on_from_a_position_as_it_went_before() {
+fn a_match_continues_from_any_position() {
     use crate::{Catalogue, MatchRequest, TableRequest};
     let catalogue = Catalogue::of_browser(cambio_agents::roster());
     let request = json!({ "rules": "original", "agents": ["greedy", "heuristic", "greedy"], "seed": "3" });
