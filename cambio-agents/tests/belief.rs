@@ -75,7 +75,7 @@ fn losses(rules: &Rules, specs: &[&str], rounds: u64) -> (f64, f64) {
 }
 
 #[test]
-fn belief_tells_more_than_counting_about_players_of_its_kind() {
+fn belief_predicts_cards_better_than_counting() {
     let (mut all, mut all_counted) = (0.0, 0.0);
     for preset in ["original", "faessler", "classic"] {
         let rules = Rules::preset(preset).unwrap();
@@ -225,7 +225,7 @@ fn a_pass_is_evidence_against_all_matching_points() {
 }
 
 #[test]
-fn a_card_that_is_turned_without_a_window_tells_nothing() {
+fn a_flip_without_a_window_is_no_evidence() {
     let at_first = |flip: &str| {
         let mut told = 0;
         watch(&twins(flip), &["heuristic", "heuristic"], 60, Likelihood::default(), |belief, state, _| {

@@ -101,7 +101,7 @@ impl Agent for SeedFinder {
 }
 
 #[test]
-fn who_guesses_the_seed_is_found() {
+fn an_agent_that_guesses_the_seed_is_found() {
     let found = Arc::new(AtomicUsize::new(0));
     let failing = check_agent(|| SeedFinder::new(&found), &effort(12)).unwrap_err();
     assert!(matches!(failing.kind, NonconformanceKind::Foreseeing { matches: 300, .. }), "{failing}");
@@ -111,7 +111,7 @@ fn who_guesses_the_seed_is_found() {
 
 /// An agent's stream is the same under every seed, so it cannot be used to check a guess of the seed.
 #[test]
-fn a_stream_tells_no_seed() {
+fn streams_do_not_reveal_the_seed() {
     for (deal, seat) in (0..100).flat_map(|deal| Seat::ALL.map(|seat| (deal, seat))) {
         let stream = Key::new(0, deal).agent(seat);
         assert!((1..50).all(|seed| Key::new(seed, deal).agent(seat) == stream));
@@ -162,7 +162,7 @@ impl Agent for Rememberer {
 }
 
 #[test]
-fn who_remembers_deals_is_found() {
+fn an_agent_that_remembers_deals_is_found() {
     let failing = check_agent(Rememberer::default, &effort(12)).unwrap_err();
     assert!(
         matches!(failing.kind, NonconformanceKind::Remembering { .. } | NonconformanceKind::Stateful { .. }),
@@ -171,7 +171,7 @@ fn who_remembers_deals_is_found() {
 }
 
 #[test]
-fn who_does_neither_conforms() {
+fn an_honest_agent_conforms() {
     check_agent(RandomAgent::default, &effort(12)).unwrap();
     let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(0, 0) };
     let mut agents = [RandomAgent::default(), RandomAgent::default()];

@@ -186,26 +186,17 @@ fn a_silent_bot_is_at_fault_after_its_deadline() {
         hurried_start("sleep 1000", 300),
         "gave no answer to `hello` within 300 ms; it must flush its output after each line (before round 1)",
     );
-    let silent = format!("{HELLO} sleep 1000");
-    faults(
-        hurried(&silent, 300),
-        "gave no answer to `decide` within 300 ms; it must flush its output after each line (round 1, decision ",
-    );
+    let slow = format!("{HELLO} while read line; do case $line in *decide*) sleep 2; echo; esac; done");
+    for script in [format!("{HELLO} sleep 1000"), slow] {
+        faults(
+            hurried(&script, 300),
+            "gave no answer to `decide` within 300 ms; it must flush its output after each line (round 1, decision ",
+        );
+    }
     let half = r#"printf '{"name":'; sleep 1000"#;
     faults(
         hurried_start(half, 300),
         "gave no answer to `hello` within 300 ms; it must flush its output after each line (before round 1)",
-    );
-}
-
-#[test]
-fn a_slow_bot_is_at_fault_after_its_deadline() {
-    let slow = format!(
-        "{HELLO} while read line; do case $line in *decide*) sleep 2; echo '{{\"decision\":\"pass\"}}';; esac; done"
-    );
-    faults(
-        hurried(&slow, 200),
-        "gave no answer to `decide` within 200 ms; it must flush its output after each line (round 1, decision ",
     );
 }
 
@@ -215,7 +206,7 @@ fn answering(command: &str) -> External {
 }
 
 #[test]
-fn an_answer_that_is_no_answer_is_a_fault_that_shows_it() {
+fn an_invalid_answer_is_quoted_in_the_fault() {
     faults(shell("echo hi; cat"), "answered `hello` with what is not JSON: `hi` (before round 1)");
     faults(
         shell(r#"echo '{"protocol":2,"name":"x","version":"0"}'; cat"#),
@@ -232,13 +223,6 @@ fn an_answer_that_is_no_answer_is_a_fault_that_shows_it() {
 }
 
 #[test]
-fn an_illegal_decision_of_a_bot_is_the_ordinary_fault() {
-    let told = stops(answering(r#"echo '{"decision":"keep h9"}'"#));
-    assert!(told.starts_with("seat b decided `keep h9`, which is illegal (round 1, decision "), "{told}");
-    assert!(told.contains("legal: "), "{told}");
-}
-
-#[test]
 fn a_flood_is_cut_off() {
     let reason = "wrote a line of more than 65536 bytes to answer";
     faults(shell("tr '\\0' x < /dev/zero"), &format!("{reason} `hello`"));
@@ -248,7 +232,7 @@ fn a_flood_is_cut_off() {
 }
 
 #[test]
-fn a_bot_that_writes_before_it_is_asked_is_at_fault() {
+fn an_early_answer_is_a_fault() {
     let hello = r#"{"protocol":1,"name":"sh","version":"0"}"#;
     let early = format!("read line; printf '{hello}\\n{{\"decision\":\"pass\"}}\\n'; cat > /dev/null");
     faults(shell(&early), "wrote before it was asked: `{\"decision\":\"pass\"}` (round 1, decision ");
@@ -257,7 +241,7 @@ fn a_bot_that_writes_before_it_is_asked_is_at_fault() {
 }
 
 #[test]
-fn a_bot_that_never_reads_stops_nobody() {
+fn a_bot_that_never_reads_does_not_block() {
     let deaf = format!("{HELLO} sleep 1000");
     let mut bot = hurried(&deaf, 300);
     let rules = Rules::preset("classic").unwrap();
@@ -276,7 +260,7 @@ fn a_bot_that_never_reads_stops_nobody() {
 }
 
 #[test]
-fn the_conformance_suite_tells_why_a_bot_failed() {
+fn the_conformance_check_reports_why_a_bot_failed() {
     let effort = CheckScope { presets: vec!["classic"], seats: vec![2], matches: 1, ..CheckScope::default() };
     let failing = check_agent(|| answering("exit 9"), &effort).unwrap_err();
     assert!(matches!(&failing.kind, NonconformanceKind::Failed(failure) if failure.round == 1), "{failing}");

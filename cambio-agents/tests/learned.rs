@@ -10,9 +10,10 @@ use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::testing::{CheckScope, check_agent};
-use cambio_core::{Agent, MatchSetup, Rules, RulesSpec, play_match};
+use cambio_core::{Agent, MatchSetup, Rules, RulesSpec, Seat, play_match};
 
 use crate::play::amount;
+use crate::play::mutate::mutate;
 
 /// A network with random weights, so that its decisions vary.
 pub(crate) fn network(rules: &Rules) -> Network {
@@ -184,55 +185,17 @@ fn a_damaged_file_is_refused() {
     assert!(error.starts_with("agent `learned`: cannot use the network: `no/such.net` cannot be read"), "{error}");
 }
 
-/// The file with one change that its hash includes, for each of `count` changes: another byte, or a piece that is left out
-/// or written twice. Half of the changes are in the first 400 bytes, which contain the metadata.
-fn sealed_changes(file: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> {
-    let body = &file[..file.len() - blake3::OUT_LEN];
-    let first = 1 + body.iter().position(|&byte| byte == b'\n').unwrap();
-    let mut state = 11_u64;
-    let mut below = move |limit: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % limit
-    };
-    (0..count).map(move |change| {
-        let place = first + below(if change % 2 == 0 { 400.min(body.len() - first) } else { body.len() - first });
-        let end = (place + 1 + below(8)).min(body.len());
-        let mut changed = body.to_vec();
-        match change % 8 {
-            0..6 => changed[place] = below(256) as u8,
-            6 => drop(changed.drain(place..end)),
-            _ => drop(changed.splice(place..place, body[place..end].to_vec())),
-        }
-        let hash = blake3::hash(&changed);
-        changed.extend_from_slice(hash.as_bytes());
-        changed
-    })
-}
-
-#[test]
-fn changed_networks_with_a_right_hash_do_not_panic() {
-    let rules = Rules::preset("mini-m1").unwrap();
-    let file = network(&rules).to_bytes(&serde_json::Value::Null);
-    let (mut played, mut refused) = (0, 0);
-    for changed in sealed_changes(&file, amount(400, 20_000)) {
-        let Ok((network, _)) = Network::from_bytes(&changed) else {
-            refused += 1;
-            continue;
-        };
-        let Ok(network) = network.fitting(&rules) else { continue };
-        let mut agents = [Learned::new(network.clone()), Learned::new(network)];
-        let match_setup = MatchSetup { rules, seats: 2, key: Key::new(1, 0) };
-        assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
-        played += 1;
-    }
-    assert!(played > 20 && refused > 20, "{played} played, {refused} refused");
-}
-
 #[test]
 fn changed_outcome_models_with_a_right_hash_do_not_panic() {
     let rules = Rules::preset("classic").unwrap();
+    let file = OutcomeModel::shipped_file(&rules, 2);
+    let (body, mut stream) = (&file[..file.len() - blake3::OUT_LEN], Key::new(613, 0).agent(Seat::A));
     let (mut played, mut refused) = (0, 0);
-    for changed in sealed_changes(OutcomeModel::shipped_file(&rules, 2), amount(200, 5_000)) {
+    for change in 0..amount(200, 5_000) {
+        // Half of the changes are in the metadata, which come first.
+        let (changed, rest) = body.split_at(if change % 2 == 0 { 400 } else { body.len() });
+        let changed = [&mutate(changed, body, &mut stream), rest].concat();
+        let changed = [&changed[..], blake3::hash(&changed).as_bytes()].concat();
         let Ok((model, _)) = OutcomeModel::from_bytes(&changed) else {
             refused += 1;
             continue;

@@ -6,7 +6,7 @@ use cambio_core::rng::Key;
 use cambio_core::{MatchSetup, Rules, play_match};
 
 #[test]
-fn an_oracle_that_nobody_shows_the_cards_cannot_continue() {
+fn an_oracle_needs_its_observer() {
     let rules = Rules::preset("classic").unwrap();
     let roster = roster();
     let mut agents = ["oracle", "heuristic"].map(|spec| roster.parse(spec).unwrap().make());

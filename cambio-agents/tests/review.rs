@@ -86,7 +86,7 @@ fn random_decisions_cost_more_than_those_of_the_network() {
 }
 
 #[test]
-fn chances_are_of_one_whole_and_foretell_who_wins() {
+fn chances_add_up_to_one_and_predict_the_winner() {
     let (mut brier, mut number) = (0.0, 0.0);
     for deal in 0..amount(10, 40) {
         let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, amount(4, 16));

@@ -78,11 +78,7 @@ fn bits(arms: &[Arm]) -> Vec<(Action, u32, u64)> {
 
 /// Deals again all cards that seat a cannot know, including the order of the stock, and expects the same decision and
 /// bit-identical root statistics.
-fn is_invariant<S: Search>(search: &S, states: usize) {
-    is_invariant_in(&PRESETS, search, states);
-}
-
-fn is_invariant_in<S: Search>(presets: &[&str], search: &S, states: usize) {
+fn is_invariant<S: Search>(presets: &[&str], search: &S, states: usize) {
     for &preset in presets {
         let rules = Rules::preset(preset).unwrap();
         let mut compared = 0;
@@ -112,18 +108,18 @@ fn states() -> usize {
 
 #[test]
 fn rollouts_do_not_depend_on_cards_that_the_seat_cannot_know() {
-    is_invariant(&rollout("rollout(n=16)"), states());
+    is_invariant(&PRESETS, &rollout("rollout(n=16)"), states());
 }
 
 #[test]
 fn leaf_values_ignore_hidden_cards() {
-    is_invariant_in(&["classic"], &rollout("rollout(n=12,blueprint=learned,utility=win,leaf=1)"), states() / 4);
-    is_invariant_in(&["classic"], &ismcts("ismcts(iterations=20,blueprint=learned,utility=win,leaf=2)"), states() / 4);
-    is_invariant_in(&["original"], &rollout("rollout(n=12,blueprint=learned,utility=match,leaf=2)"), states() / 4);
+    is_invariant(&["classic"], &rollout("rollout(n=12,blueprint=learned,utility=win,leaf=1)"), states() / 4);
+    is_invariant(&["classic"], &ismcts("ismcts(iterations=20,blueprint=learned,utility=win,leaf=2)"), states() / 4);
+    is_invariant(&["original"], &rollout("rollout(n=12,blueprint=learned,utility=match,leaf=2)"), states() / 4);
 }
 
 #[test]
-fn a_search_says_why_it_has_no_values_at_leaves() {
+fn leaf_values_without_a_network_are_refused() {
     let key = Key::new(1, 0);
     for (spec, preset, why) in [
         ("rollout(leaf=1,utility=win)", "classic", "`leaf` needs a blueprint that values positions, such as `learned`"),
@@ -167,18 +163,14 @@ fn a_leaf_that_is_far_away_changes_nothing() {
 }
 
 #[test]
-fn single_observer_trees_ignore_hidden_cards() {
-    is_invariant(&ismcts("ismcts(iterations=24,mode=so)"), states());
-}
-
-#[test]
-fn multiple_observer_trees_ignore_hidden_cards() {
-    is_invariant(&ismcts("ismcts(iterations=24,mode=mo,playout=blueprint,epsilon=0.2)"), states());
-}
-
-#[test]
-fn trees_against_policies_ignore_hidden_cards() {
-    is_invariant(&ismcts("ismcts(iterations=48,expand=4,utility=match)"), states());
+fn trees_ignore_hidden_cards() {
+    for spec in [
+        "ismcts(iterations=24,mode=so)",
+        "ismcts(iterations=24,mode=mo,playout=blueprint,epsilon=0.2)",
+        "ismcts(iterations=48,expand=4,utility=match)",
+    ] {
+        is_invariant(&PRESETS, &ismcts(spec), states());
+    }
 }
 
 /// A snapshot of the root statistics of a few decisions.

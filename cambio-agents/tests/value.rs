@@ -52,7 +52,7 @@ impl Agent for Noting {
 }
 
 #[test]
-fn chances_are_near_what_heuristics_win() {
+fn chances_are_near_the_results_of_heuristics() {
     for (preset, seats) in [("original", 2), ("original", 3), ("faessler", 4)] {
         let rules = Rules::preset(preset).unwrap();
         let values = MatchValues::of(&rules, seats);

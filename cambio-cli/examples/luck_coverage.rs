@@ -83,12 +83,12 @@ fn coverage(intervals: &[Interval]) -> (f64, f64) {
 /// Plays the deals of a plan.
 fn population<'p>(plan: &'p PlayablePlan, executor: &Executor) -> Result<Vec<BlockRows<'p>>, Box<dyn Error>> {
     let mut rows = Vec::new();
-    let play = |number| play_block(plan, &plan.block(number)).map_err(PlayError::from);
+    let block = |number| play_block(plan, &plan.block(number)).map_err(PlayError::from);
     let keep = |_, played: Result<BlockRows<'p>, PlayError>| {
         rows.push(played?);
         Ok(())
     };
-    executor.run_ordered(0..plan.deals, play, keep).map_err(|stopped| stopped.or(PlayError::Interrupted))?;
+    executor.run_ordered(0..plan.deals, block, keep).map_err(|stopped| stopped.or(PlayError::Interrupted))?;
     Ok(rows)
 }
 

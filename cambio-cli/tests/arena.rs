@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command::{cambio, fails, play, prints, refuses, said, table};
+use crate::command::{FIRST, bot, done, fails, play, prints, refuses, script, streams, table};
 use crate::folder::folder;
 use cambio_sim::{Experiment, StoredRun, derive};
 
@@ -29,7 +29,7 @@ fn a_mirror_has_rank_points_of_exactly_one_half_and_no_variance() {
 }
 
 #[test]
-fn a_sequential_test_says_the_same_for_any_number_of_threads() {
+fn sequential_tests_do_not_depend_on_threads() {
     let folder = folder("sprt");
     let words =
         "sprt greedy heuristic --rules original --elo0 -5 --elo1 5 --deals 3000 --format json --quiet --threads";
@@ -77,26 +77,14 @@ fn stored_and_played_sequential_tests_agree() {
         let number = played.lines().nth(2).unwrap().trim().split(' ').next().unwrap().parse::<u64>().unwrap();
         assert_eq!(rest.contains(&format!("after {number} of the run's")), end == "stopped after ", "{rest}");
         // As JSON, the result is also the same, and the fields that describe the run come last.
-        let played = prints(&folder, &format!("sprt {agents} --rules original --seed 4 --quiet {live} --format json"));
         let read = prints(&folder, &format!("sprt {agents} --rules original --run run {elo} --format json"));
+        let played = prints(&folder, &format!("sprt {agents} --rules original --seed 4 --quiet {live} --format json"));
         assert!(read.starts_with(played.trim_end().strip_suffix('}').unwrap()), "{read} is not {played}");
         assert!(read.contains("\"run_deals\":500,\"void_deals\":0,\"last_deal\":"), "{read}");
     }
-    for (words, expected) in [
-        ("greedy sharp --run run", "the run has no agent `sharp`; it has random, greedy, greedy(call_at=2)"),
-        (
-            "greedy random --run run",
-            "`greedy` and `random` meet at classic, 2 seats; original, 2 seats; choose one table by its rules and seats",
-        ),
-        (
-            "greedy random --run run --seats 3",
-            "the run has no table with these rules and seats; it has classic, 2 seats; original, 2 seats",
-        ),
-        ("greedy random --run run --seed 3", "cannot be used with"),
-        ("greedy random --run none", "cannot read none"),
-    ] {
-        refuses(&folder, &format!("sprt {words}"), expected);
-    }
+    refuses(&folder, "sprt greedy random --run run", "choose one table by its rules and seats");
+    refuses(&folder, "sprt greedy random --run run --seed 3", "cannot be used with");
+    refuses(&folder, "sprt greedy random --run none", "cannot read none");
 }
 
 /// Regression test: formerly results without luck were called exact if all deals agreed, so no difference was significant;
@@ -263,21 +251,12 @@ fn races_searches_and_self_play_print_their_results() {
     assert!(validated.contains("on 100 fresh deals: ") && validated.contains(", difference "), "{validated}");
 
     for (words, sentence) in [
-        (
-            "tune --agent greedy --range 0..15",
-            "`greedy` must have one `?` per range, in place of the value to tune (`?`: 0, ranges: 1)",
-        ),
-        (
-            "tune --agent greedy(call_at=?) --range 15",
-            "--range must be FROM..TO, FROM..TO:STEP, a list or FROM..TO log, such as",
-        ),
         ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` must be a whole number"),
         ("tune --agent greedy(call_at=?) --range 0..1 --out self", "self already exists; choose another --out"),
         ("sprt greedy random --elo0 5 --elo1 5", "--elo1 must be above elo0 (5), found 5"),
         ("plan --detect 0.01 --run nowhere", "cannot read nowhere/spec.lock.json: "),
     ] {
-        let said = fails(&folder, 1, words);
-        assert!(said.starts_with("error: ") && said.contains(sentence), "{words}: {said}");
+        refuses(&folder, words, sentence);
     }
 }
 
@@ -327,23 +306,17 @@ fn every_form_of_experiment_is_played_and_checked() {
         ("rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'", "`agents`, found `greedy(call_at=9)`"),
     ] {
         fs::write(folder.join("spec.toml"), format!("{base}{spec}\n")).unwrap();
-        let output = cambio(&folder, "run spec.toml --out none");
-        assert!(output.status.code() == Some(1) && said(&output).contains(sentence), "{}", said(&output));
+        refuses(&folder, "run spec.toml --out none", sentence);
     }
 }
 
 #[test]
 fn a_fault_stops_forfeits_or_voids() {
     let folder = folder("faults");
-    // A bot that exits at its first decision.
-    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
-                  while read line; do case $line in *decide*) exit 7;; esac; done\n";
-    fs::write(folder.join("quits.sh"), script).unwrap();
+    fs::write(folder.join("quits.sh"), script("exit 7")).unwrap();
     let spec = |policy: &str| {
-        format!(
-            "seed = 1\ndeals = 3\nrules = ['classic']\nseats = [2]\nfaults = '{policy}'\n\
-             agents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000)']\n"
-        )
+        let agents = format!("agents = ['greedy', 'random', '{}']", bot("quits.sh"));
+        format!("seed = 1\ndeals = 3\nrules = ['classic']\nseats = [2]\nfaults = '{policy}'\n{agents}\n")
     };
     for (policy, matches, forfeits) in [("forfeit", 18, 12), ("void", 6, 0)] {
         play(&folder, policy, spec(policy));
@@ -358,8 +331,7 @@ fn a_fault_stops_forfeits_or_voids() {
         assert!(
             faults.iter().all(|row| row["policy"] == *policy && row["what"].contains("exited instead of answering"))
         );
-        let replayed = cambio(&folder, &format!("replay {policy}/faults.jsonl"));
-        assert!(said(&replayed).contains(" passed, 0 failed"), "{}", said(&replayed));
+        assert!(done(&folder, &format!("replay {policy}/faults.jsonl")).contains(" passed, 0 failed"));
         // Unfinished rounds are not counted. Without a finished round, the means per round are empty.
         for row in table(&out.join("summary.csv")) {
             let is_lost = row["agent"].starts_with("external");
@@ -373,13 +345,14 @@ fn a_fault_stops_forfeits_or_voids() {
         }
     }
     fs::write(folder.join("spec.toml"), spec("stop")).unwrap();
-    let output = cambio(&folder, "run spec.toml --quiet --out stop");
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    fails(&folder, 2, "run spec.toml --quiet --out stop");
     // A forfeited match has no points, so the payoff cannot be points.
     fs::write(folder.join("spec.toml"), format!("payoff = 'points'\n{}", spec("forfeit"))).unwrap();
-    let output = cambio(&folder, "run spec.toml --quiet --out points");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("`payoff` must be rank_points or win with faults = \"forfeit\""));
+    refuses(
+        &folder,
+        "run spec.toml --quiet --out points",
+        "`payoff` must be rank_points or win with faults = \"forfeit\"",
+    );
 }
 
 #[test]
@@ -387,16 +360,11 @@ fn a_fault_stops_forfeits_or_voids() {
 fn void_blocks_keep_simultaneous_intervals_wider() {
     let folder = folder("void");
     // If the seed ends in 0, 2, 4 or 6, the bot exits at its first decision; otherwise it takes the first legal one.
-    let script = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'
-while read line; do case $line in
-*'"type":"begin"'*) exits=; case $line in *[0246]'}') exits=1;; esac;;
-*'"type":"decide"'*) [ -z "$exits" ] || exit 7
-rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}";;
-esac; done
-"#;
-    fs::write(folder.join("quits.sh"), script).unwrap();
-    let spec = "seed = 1\ndeals = 12\nrules = ['classic']\nseats = [2]\nfaults = 'void'\n\
-                agents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000,deadline_ms=60000)']\n";
+    let quits = script(&format!("[ -z \"$exits\" ] || exit 7; {FIRST}"));
+    let at_begin = r#"case $line in *'"type":"begin"'*) exits=; case $line in *[0246]'}') exits=1;; esac;; "#;
+    fs::write(folder.join("quits.sh"), quits.replace("case $line in ", at_begin)).unwrap();
+    let agents = format!("agents = ['greedy', 'random', '{}']", bot("quits.sh"));
+    let spec = format!("seed = 1\ndeals = 12\nrules = ['classic']\nseats = [2]\nfaults = 'void'\n{agents}\n");
     play(&folder, "out", spec);
     let pairs = table(&folder.join("out/pairwise.csv"));
     let deals: Vec<u32> = pairs.iter().map(|pair| pair["deals"].parse().unwrap()).collect();
@@ -443,14 +411,11 @@ fn tables_are_printed_for_people_programs_and_pages() {
     let points = prints(&folder, "run points.toml --quiet --out points");
     assert!(points.contains("\n* cautious ") && points.contains("\n  sharp "), "{points}");
     assert!(points.contains("* best agent by points a match, and agents not distinguishable from it"));
-    // TTestPower in the Python package `statsmodels` gives 284.5.
-    let printed = prints(&folder, "plan --detect 0.05 --deviation 0.3");
-    assert!(printed.starts_with("285 deals for one pair alone"), "{printed}");
     assert!(prints(&folder, "plan --detect 0.01 --run out").contains("classic, 2 seats: random – greedy"));
 }
 
 #[test]
-fn shells_and_editors_are_told_what_there_is() {
+fn the_schema_lists_every_field_and_column() {
     let folder = folder("shells");
     // The page of the book contains the data dictionary.
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../book/src/columns.md")).unwrap();
@@ -478,11 +443,10 @@ fn oracles_play_in_analyses_alone_and_mark_their_rows() {
     let spec = "seed = 3\ndeals = 3\nrules = ['classic']\nseats = [2]\n\
                 agents = ['heuristic', 'random', 'oracle(iterations=20)']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    let refused = cambio(&folder, "run spec.toml --quiet --out out");
-    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
     let sentence =
         "field `analysis` must be true in an experiment file with `oracle(iterations=20)`, which sees hidden cards";
-    assert!(said(&refused).contains(sentence) && !folder.join("out").exists(), "{}", said(&refused));
+    refuses(&folder, "run spec.toml --quiet --out out", sentence);
+    assert!(!folder.join("out").exists());
     play(&folder, "out", format!("analysis = true\n{spec}"));
     for file in ["matches.csv", "players.csv"] {
         let rows = table(&folder.join("out").join(file));
@@ -542,10 +506,8 @@ fn match_plays_the_same_as_an_experiment_file() {
 fn equal_time_finds_budgets_and_plays_with_them() {
     let folder = folder("equal_time");
     let words = "match rollout(n=?) ismcts(iterations=?) greedy --equal-time 0.1 --deals 2 --quiet";
-    let output = cambio(&folder, words);
-    let read = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let (table, found) = (read(&output.stdout), read(&output.stderr));
-    assert!(output.status.success() && !found.contains('?'), "{found}");
+    let (table, found) = streams(&folder, words);
+    assert!(!found.contains('?'), "{found}");
     for start in ["rollout(n=", "ismcts(iterations=", "greedy"] {
         assert!(found.contains(&format!(" per decision: {start}")) && table.contains(start), "{found}{table}");
     }

@@ -1,23 +1,12 @@
 //! Child processes, open pipes and slow bots do not block other bots, and they end with the run.
 #![cfg(target_os = "linux")]
 
-use crate::command::{command, has, interrupt, said, table};
+use crate::command::{FIRST, bot, command, has, interrupt, said, script, table};
 use crate::folder::folder;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
-
-/// A bot that takes the first legal decision and starts no other process.
-const HONEST: &str = r#"read hello; echo '{"protocol":1,"name":"sh","version":"0"}'
-while read -r line; do case $line in *'"type":"decide"'*)
-rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}";; esac; done
-"#;
-
-/// The spec of a bot whose program is a shell script.
-fn bot(file: &str) -> String {
-    format!("'external(\"sh {file}\",start_ms=60000,deadline_ms=60000)'")
-}
 
 /// A unique number of seconds, so that a test can find its own `sleep` in the list of processes.
 fn nap(number: u32) -> u32 {
@@ -48,14 +37,10 @@ fn children_of_a_bot_leak_no_descriptors() {
     let matches = if full { 5000 } else { 100 };
     let folder = folder("leaks");
     let sleeper = format!("sleep {}", nap(1));
-    let leaky = format!(
-        "setsid {sleeper} &\nread hello; echo '{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}'\n\
-         while read -r line; do case $line in *'\"type\":\"decide\"'*) exit 7;; esac; done\n"
-    );
-    fs::write(folder.join("leaky.sh"), leaky).unwrap();
-    fs::write(folder.join("honest.sh"), HONEST).unwrap();
+    fs::write(folder.join("leaky.sh"), format!("setsid {sleeper} &\n{}", script("exit 7"))).unwrap();
+    fs::write(folder.join("honest.sh"), script(FIRST)).unwrap();
     let spec = format!(
-        "seed = 1\ndeals = {}\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\nagents = [{}, {}]\n",
+        "seed = 1\ndeals = {}\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\nagents = ['{}', '{}']\n",
         matches / 2,
         // The bot exits, but its child keeps the pipe open, so only the deadline detects the exit.
         bot("leaky.sh").replace("deadline_ms=60000", "deadline_ms=20"),
@@ -78,23 +63,22 @@ fn children_of_a_bot_leak_no_descriptors() {
         assert!(fault["x-fault"].as_str().unwrap().contains("within 20 ms"), "{}", fault["x-fault"]);
     }
     assert_eq!(living(&sleeper), 0, "the children run in separate process sessions, but end too");
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn a_lack_of_descriptors_is_no_fault_of_a_bot() {
     let folder = folder("scarce");
-    fs::write(folder.join("honest.sh"), HONEST).unwrap();
-    let lineup = vec![bot("honest.sh"); 8].join(", ");
+    fs::write(folder.join("honest.sh"), script(FIRST)).unwrap();
+    let agent = format!("'{}'", bot("honest.sh"));
+    let lineup = [&*agent; 8].join(", ");
     let spec = format!(
         "seed = 1\ndeals = 2\nrules = ['classic']\nseats = [8]\nunit = 'rounds'\nfaults = 'forfeit'\n\
-         rotations = 'one'\nagents = [{}]\nlineups = [[{lineup}]]\n",
-        bot("honest.sh")
+         rotations = 'one'\nagents = [{agent}]\nlineups = [[{lineup}]]\n"
     );
     fs::write(folder.join("spec.toml"), spec).unwrap();
     let output = limited(&folder, 20, "run spec.toml --out run --quiet --threads 1");
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     let printed = said(&output);
+    assert_eq!(output.status.code(), Some(3), "{printed}");
     assert!(
         printed.contains("cannot be started: Too many open files") && printed.contains("no fault of the bot"),
         "{printed}"
@@ -103,7 +87,6 @@ fn a_lack_of_descriptors_is_no_fault_of_a_bot() {
     assert_eq!(fs::read_to_string(folder.join("run/faults.jsonl")).unwrap(), "");
     let output = limited(&folder, 256, "run spec.toml --out run --quiet --threads 1 --resume");
     assert!(output.status.success() && !said(&output).contains("at fault"), "{}", said(&output));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -114,7 +97,6 @@ fn a_message_after_a_bots_last_words_begins_a_line() {
         command(&folder, "match").args(["external(\"sh bot.sh\")", "greedy", "--deals", "1"]).output().unwrap();
     let printed = said(&output);
     assert!(printed.lines().any(|line| line == "last words"), "{printed}");
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -124,15 +106,12 @@ fn an_interrupt_does_not_wait_for_a_bot_that_thinks() {
     }
     let folder = folder("thinks");
     let sleeper = format!("sleep {}", nap(2));
-    let thinks = format!(
-        "trap '' INT TERM; setsid {sleeper} &\nread hello; echo '{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}'\n\
-         while read -r line; do case $line in *'\"type\":\"decide\"'*) echo asked >> asked; sleep 1000;; esac; done\n"
-    );
-    fs::write(folder.join("thinks.sh"), thinks).unwrap();
-    let agents = format!("agents = ['greedy', {}]", bot("thinks.sh"));
+    let thinks = script("echo asked >> asked; sleep 1000");
+    fs::write(folder.join("thinks.sh"), format!("trap '' INT TERM; setsid {sleeper} &\n{thinks}")).unwrap();
+    let agents = format!("agents = ['greedy', '{}']", bot("thinks.sh"));
     let spec = format!("seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n{agents}\n");
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    let sprt = format!("sprt greedy {}", bot("thinks.sh"));
+    let sprt = format!("sprt greedy '{}'", bot("thinks.sh"));
     for (words, exit) in [("run spec.toml --out run", 3), (&sprt, 3)] {
         let _ = fs::remove_file(folder.join("asked"));
         let child = command(&folder, &format!("{words} --quiet --threads 2")).spawn().unwrap();
@@ -148,7 +127,6 @@ fn an_interrupt_does_not_wait_for_a_bot_that_thinks() {
         assert!(said(&output).contains("interrupted"), "{}", said(&output));
         assert_eq!(living(&sleeper), 0, "{words}");
     }
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The spec of an agent that another process of the command plays.
@@ -184,5 +162,4 @@ fn a_served_agent_plays_as_it_does_without_a_process() {
     }
     let found = said(&command(&folder, "verify run --all").output().unwrap());
     assert!(found.contains("verified"), "{found}");
-    fs::remove_dir_all(&folder).unwrap();
 }

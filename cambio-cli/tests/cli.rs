@@ -1,6 +1,8 @@
 //! The command line: output, written files, errors and exit codes.
 
-use crate::command::{cambio, command, has, interrupt, refuses, without_times};
+use crate::command::{
+    cambio, command, fails, fails_with, has, interrupt, prints, refuses, script, streams, without_times,
+};
 use crate::folder::folder;
 use std::fs;
 use std::io::Write as _;
@@ -30,8 +32,7 @@ const TABLES: [&str; 6] = ["matches.csv", "rounds.csv", "players.csv", "summary.
 /// Runs the experiment with additional arguments, and returns the contents of the written files.
 fn run(folder: &Path, spec: &str, out: &str, words: &str) -> Vec<String> {
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    let output = cambio(folder, &format!("run spec.toml --records --quiet --out {out}{words}"));
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    prints(folder, &format!("run spec.toml --records --quiet --out {out}{words}"));
     let read = |table| String::from_utf8(without_times(fs::read(folder.join(out).join(table)).unwrap())).unwrap();
     TABLES.iter().map(read).collect()
 }
@@ -85,26 +86,23 @@ fn fewer_agents_and_more_deals_leave_the_other_rows_as_they_are() {
 fn a_run_prints_a_table_and_fits_eighty_columns() {
     let folder = folder("table");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
-    let output = cambio(&folder, "run spec.toml --out out");
-    assert_eq!(output.status.code(), Some(0));
-    let table = text(&output.stdout);
+    let (table, told) = streams(&folder, "run spec.toml --out out");
     for title in ["original, 2 seats, 6 deals", "faessler, 3 seats, 6 deals", "classic, 2 seats, 6 deals"] {
         assert!(table.contains(title), "{table}");
     }
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    assert!(text(&output.stderr).contains("162 matches in out; open out/report.html\n"), "{}", text(&output.stderr));
-    assert!(cambio(&folder, "run spec.toml --out quiet --quiet").stderr.is_empty());
+    assert!(told.contains("162 matches in out; open out/report.html\n"), "{told}");
+    assert_eq!(streams(&folder, "run spec.toml --out quiet --quiet").1, "");
 }
 
 #[test]
-fn a_difference_without_spread_tells_nobody_from_the_best() {
+fn agents_without_spread_are_not_distinguished() {
     let folder = folder("spread");
     let stars = |deals: u64| {
         let spec =
             format!("seed = 1\ndeals = {deals}\nrules = ['classic']\nseats = [2]\nagents = ['heuristic', 'random']");
         fs::write(folder.join("spec.toml"), spec).unwrap();
-        let output = cambio(&folder, &format!("run spec.toml --quiet --out {deals}"));
-        let table = text(&output.stdout).to_owned();
+        let table = prints(&folder, &format!("run spec.toml --quiet --out {deals}"));
         table.lines().take_while(|line| !line.is_empty()).filter(|line| line.starts_with("* ")).count()
     };
     // With 2 deals, one agent wins both, and the interval of the difference is missing. With 60 deals, the agents are
@@ -116,10 +114,13 @@ fn a_difference_without_spread_tells_nobody_from_the_best() {
 fn records_are_accepted_from_a_file_and_from_standard_input() {
     let folder = folder("records");
     let tables = run(&folder, SPEC, "out", "");
-    let output = cambio(&folder, "replay out/records.jsonl");
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "162 passed, 0 failed\n"));
+    assert_eq!(prints(&folder, "replay out/records.jsonl"), "162 passed, 0 failed\n");
     let output = piped(&folder, "replay -", &tables[4]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "162 passed, 0 failed\n"));
+    let printed = prints(&folder, "replay --events out/records.jsonl");
+    for line in ["round 1: 2 seats, seat a starts", "  turn of a", "  the round ends: a player ", " peeks at a3: "] {
+        assert!(printed.contains(line), "{line}");
+    }
 }
 
 #[test]
@@ -151,49 +152,24 @@ fn altered_records_fail_with_the_legal_decisions() {
 fn missing_results_are_filled_in() {
     let folder = folder("fill");
     let tables = run(&folder, SPEC, "out", " --deals 1");
-    let mut bare = String::new();
-    for line in tables[4].lines() {
+    let without_totals = |line: &str| {
         let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
-        for key in ["totals", "ranks", "agents", "deal", "rotation", "seed"] {
-            record.as_object_mut().unwrap().remove(key);
-        }
-        for round in record["rounds"].as_array_mut().unwrap() {
-            for key in ["ended", "callers", "points", "scores", "starter", "x-fingerprint", "x-trace"] {
-                round.as_object_mut().unwrap().remove(key);
-            }
-        }
-        bare.extend([record.to_string(), "\n".to_owned()]);
-    }
+        record.as_object_mut().unwrap().remove("totals");
+        format!("{record}\n")
+    };
+    let bare: String = tables[4].lines().map(without_totals).collect();
     let output = piped(&folder, "replay --fill -", &bare);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    for (filled, whole) in text(&output.stdout).lines().zip(tables[4].lines()) {
-        let (filled, whole): (serde_json::Value, serde_json::Value) =
-            (serde_json::from_str(filled).unwrap(), serde_json::from_str(whole).unwrap());
-        for key in ["totals", "ranks"] {
-            assert_eq!(filled[key], whole[key]);
-        }
-        for (filled, whole) in filled["rounds"].as_array().unwrap().iter().zip(whole["rounds"].as_array().unwrap()) {
-            for key in ["ended", "callers", "points", "scores", "starter", "decisions"] {
-                assert_eq!(filled[key], whole[key]);
-            }
-        }
-    }
+    let totals = |records: &str| -> Vec<serde_json::Value> {
+        let records = records.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        records.map(|mut record| record["totals"].take()).collect()
+    };
+    assert_eq!(totals(text(&output.stdout)), totals(&tables[4]));
     assert!(text(&output.stderr).ends_with("27 passed, 0 failed\n"), "{}", text(&output.stderr));
     let output = piped(&folder, "replay --fill --legal -", &bare);
     let record: serde_json::Value = serde_json::from_str(text(&output.stdout).lines().next().unwrap()).unwrap();
     let round = &record["rounds"][0];
     assert_eq!(round["x-legal"].as_array().unwrap().len(), round["decisions"].as_array().unwrap().len());
-}
-
-#[test]
-fn events_tell_a_match_as_it_was_played() {
-    let folder = folder("events");
-    run(&folder, SPEC, "out", " --deals 1");
-    let output = cambio(&folder, "replay --events out/records.jsonl");
-    let printed = text(&output.stdout);
-    for line in ["round 1: 2 seats, seat a starts", "  turn of a", "  the round ends: a player ", " peeks at a3: "] {
-        assert!(printed.contains(line), "{line}");
-    }
 }
 
 /// Expects an error: exit code 1, one line with this sentence, and nothing on standard output.
@@ -302,10 +278,15 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
 }
 
 #[test]
-fn a_manifest_says_what_was_played_in_full_and_how_far_it_came() {
+fn a_manifest_lists_tables_and_progress() {
     let folder = folder("manifest");
-    fs::write(folder.join("fast.toml"), "base = 'faessler'\nname = 'fast'\nhand = 3\n").unwrap();
-    run(&folder, &SPEC.replace("\"classic\"", "\"fast.toml\""), "out", " --seed 18446744073709551615 --deals 2");
+    fs::write(folder.join("fast.toml"), "base = 'faessler'\nname = 'fast'\nhand = 3\nmatch_end = 'rounds(2)'\n")
+        .unwrap();
+    let spec = SPEC.replace("\"classic\"", "\"fast.toml\"");
+    let tables = run(&folder, &spec, "out", " --seed 18446744073709551615 --deals 2");
+    assert_eq!(tables[0].lines().filter(|row| row.starts_with("fast,2,") && row.contains(",2,")).count(), 12);
+    assert!(tables[4].lines().any(|record| record.contains("\"hand\":3")));
+    assert_eq!(prints(&folder, "replay out/records.jsonl"), "54 passed, 0 failed\n");
     let manifest = fs::read_to_string(folder.join("out/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     assert_eq!((&manifest["outcome"], &manifest["matches"]), (&"complete".into(), &54.into()));
@@ -336,34 +317,20 @@ fn bad_rule_files_get_field_value_and_allowed_values() {
 }
 
 #[test]
-fn a_rule_system_is_printed_as_it_is_read() {
+fn printed_rules_can_be_read() {
     let folder = folder("rules");
     for preset in ["original", "original-b", "original-c", "original-d", "faessler", "classic"] {
-        let printed = cambio(&folder, &format!("rules {preset}"));
-        fs::write(folder.join("printed.toml"), &printed.stdout).unwrap();
-        let checked = cambio(&folder, "rules --check printed.toml");
-        assert!(text(&checked.stdout).starts_with(&format!("printed.toml: `{preset}`, ")), "{}", text(&checked.stderr));
+        fs::write(folder.join("printed.toml"), prints(&folder, &format!("rules {preset}"))).unwrap();
+        let checked = prints(&folder, "rules --check printed.toml");
+        assert!(checked.starts_with(&format!("printed.toml: `{preset}`, ")), "{checked}");
     }
-    assert_eq!(text(&cambio(&folder, "rules").stdout).lines().count(), 6 + 9, "presets and mini games");
-}
-
-#[test]
-fn own_rule_files_are_played_and_replayed() {
-    let folder = folder("own-rules");
-    fs::write(folder.join("fast.toml"), "base = 'faessler'\nname = 'fast'\nhand = 3\nmatch_end = 'rounds(2)'\n")
-        .unwrap();
-    let tables = run(&folder, &SPEC.replace("\"classic\"", "\"fast.toml\""), "out", "");
-    assert_eq!(tables[0].lines().filter(|row| row.starts_with("fast,2,") && row.contains(",2,")).count(), 36);
-    assert!(tables[4].lines().any(|record| record.contains("\"hand\":3")));
-    let output = cambio(&folder, "replay out/records.jsonl");
-    assert_eq!(text(&output.stdout), "162 passed, 0 failed\n");
+    assert_eq!(prints(&folder, "rules").lines().count(), 6 + 9, "presets and mini games");
 }
 
 #[test]
 fn agents_are_listed_with_their_parameters_and_checked() {
     let folder = folder("agents");
-    let listed = cambio(&folder, "agents");
-    let printed = text(&listed.stdout);
+    let printed = prints(&folder, "agents");
     assert!(
         printed.contains("greedy\n") && printed.contains("call_at = 5: ") && printed.contains("pass: The probability"),
         "{printed}"
@@ -372,8 +339,8 @@ fn agents_are_listed_with_their_parameters_and_checked() {
         "disruptor\n    A heuristic. Swaps cards that their owners know.\n    Parameters as for heuristic, but disrupt = 3.\n"
     ));
     assert!(printed.lines().all(|line| line.len() <= 80), "{printed}");
-    let checked = cambio(&folder, "agents --check greedy --matches 2");
-    assert!(text(&checked.stdout).starts_with("greedy: conforms in 48 matches, "), "{}", text(&checked.stdout));
+    let checked = prints(&folder, "agents --check greedy --matches 2");
+    assert!(checked.starts_with("greedy: conforms in 48 matches, "), "{checked}");
 }
 
 /// An experiment in which the bot with this command meets `greedy`, in TOML.
@@ -383,7 +350,7 @@ fn against_greedy(command: &str) -> String {
 }
 
 #[test]
-fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
+fn a_bot_in_another_process_plays_an_experiment() {
     if !has("python3") {
         return;
     }
@@ -393,36 +360,24 @@ fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
     let one = run(&folder, &spec, "one", " --deals 1 --threads 1");
     assert_eq!(one, run(&folder, &spec, "two", " --deals 1 --threads 2"));
     assert!(one[2].contains(r#","external(""python3 bot.py"",start_ms=60000)","#), "{}", one[2]);
-    let output = cambio(&folder, "replay one/records.jsonl");
-    assert!(text(&output.stdout).ends_with(" passed, 0 failed\n"), "{}", text(&output.stdout));
-
-    let words = "agents --matches 1 --rules classic --seats 2 --check";
-    let check = cambio(&folder, &format!(r#"{words} 'external("python3 bot.py")'"#));
-    let printed = text(&check.stdout);
-    assert!(
-        printed.starts_with("external(\"python3 bot.py\"): conforms in 1 match, "),
-        "{printed}{}",
-        text(&check.stderr)
-    );
-    assert!(text(&cambio(&folder, "agents").stdout).contains("external(\"command\"): The program and its arguments"));
+    assert!(prints(&folder, "replay one/records.jsonl").ends_with(" passed, 0 failed\n"));
+    assert!(prints(&folder, "agents").contains("external(\"command\"): The program and its arguments"));
 }
 
 #[test]
 #[cfg(unix)]
 fn misbehaving_bots_stop_the_run_with_the_reason() {
     let folder = folder("misbehaving");
-    let hello = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'"#;
-    for (name, loop_body, reason) in [
+    for (name, decides, reason) in [
         ("exits", "exit 7", "cannot go on: the bot exited instead of answering `decide` (exit status: 7) (round 1, "),
         ("babbles", "echo hi", "cannot go on: the bot answered `decide` with what is not JSON: `hi` (round 1, "),
         ("cheats", r#"echo '{"decision":"keep h9"}'"#, " decided `keep h9`, which is illegal (round 1, decision "),
     ] {
-        let script = format!("{hello}\nwhile read line; do case $line in *decide*) {loop_body};; esac; done\n");
-        fs::write(folder.join(format!("{name}.sh")), script).unwrap();
+        fs::write(folder.join(format!("{name}.sh")), script(decides)).unwrap();
         fs::write(folder.join("spec.toml"), against_greedy(&format!("sh {name}.sh"))).unwrap();
         let output = cambio(&folder, &format!("run spec.toml --quiet --out {name}"));
         let printed = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{printed}");
         assert!(printed.starts_with("fault: original, 2 seats, ") && printed.contains(reason), "{printed}");
         assert!(printed.contains(" replay --events "), "{printed}");
         let record = fs::read_to_string(folder.join(name).join("fault.jsonl")).unwrap();
@@ -436,31 +391,17 @@ fn misbehaving_bots_stop_the_run_with_the_reason() {
         let page = cambio(&folder, &format!("replay --html - {name}/fault.jsonl"));
         assert!(text(&page.stdout).contains(r#""fault":"seat "#), "{name}");
     }
-    let output = cambio(&folder, r#"agents --check 'external("no-such-bot")'"#);
-    assert_eq!(output.status.code(), Some(2));
-    let printed = text(&output.stdout);
-    assert!(
-        printed.contains("does not conform: original, 2 seats, deal 0: seat a cannot go on: the bot `no-such"),
-        "{printed}"
-    );
+    let sentence = "does not conform: original, 2 seats, deal 0: seat a cannot go on: the bot `no-such";
+    fails_with(&folder, 2, r#"agents --check 'external("no-such-bot")'"#, sentence);
 }
 
 #[test]
 fn usage_errors_exit_with_one_and_help_with_zero() {
     let folder = folder("usage");
-    assert_eq!(cambio(&folder, "run").status.code(), Some(1));
-    assert_eq!(cambio(&folder, "frobnicate").status.code(), Some(1));
-    for help in [
-        "--help",
-        "run --help",
-        "replay --help",
-        "rules --help",
-        "agents --help",
-        "solve --help",
-        "exploit --help",
-        "--version",
-    ] {
-        assert_eq!(cambio(&folder, help).status.code(), Some(0), "{help}");
+    fails(&folder, 1, "run");
+    fails(&folder, 1, "frobnicate");
+    for help in ["--help", "run --help", "help run", "--version"] {
+        prints(&folder, help);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{play, prints, refuses, table};
+use crate::command::{play, prints, refuses, rows, table};
 use crate::folder::folder;
 use crate::report::{check_page, parsed, with_id};
 
@@ -26,8 +26,7 @@ fn comparisons_need_the_same_rules_seats_and_opponents() {
     let page = fs::read_to_string(folder.join("comparison.html")).unwrap();
     check_page(&page);
     let printed = prints(&folder, &format!("report --dry --format csv {runs}"));
-    fs::write(folder.join("rows.csv"), &printed).unwrap();
-    let rows = table(&folder.join("rows.csv"));
+    let rows = rows(&printed);
     // Three agents in three runs, and two in the fourth. Each other table is in one run only.
     assert_eq!(rows.len(), 11, "{printed}");
     for row in &rows {

@@ -1,9 +1,12 @@
 //! Run folders survive kills and full disks, damage is found, and a resumed run equals one run.
 
-use crate::command::{all_blocks, assert_same, cambio, command, done, fails, files, has, interrupt, said, timing};
-use crate::folder::folder;
+use crate::command::{
+    FIRST, all_blocks, assert_same, bot, cambio, command, done, fails, fails_with, files, has, interrupt, refuses,
+    said, script, timing,
+};
+use crate::folder::{TestFolder, folder};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -14,7 +17,7 @@ const SPEC: &str = "seed = 8\ndeals = 400\nrules = ['classic', 'faessler']\nseat
                     agents = ['random', 'random(pass=0.9)', 'greedy']\n";
 
 /// A folder with an experiment and its complete run.
-fn played(name: &str, deals: u32) -> PathBuf {
+fn played(name: &str, deals: u32) -> TestFolder {
     let folder = folder(name);
     fs::write(folder.join("spec.toml"), SPEC.replace("400", &deals.to_string())).unwrap();
     done(&folder, "run spec.toml --out whole --records --quiet");
@@ -49,8 +52,7 @@ fn killed_runs_resume_to_the_same_bytes() {
             hit += 1;
         }
     }
-    let output = cambio(&folder, "run spec.toml --out killed --records --quiet --resume --threads 1");
-    assert!(output.status.success(), "{}", said(&output));
+    done(&folder, "run spec.toml --out killed --records --quiet --resume --threads 1");
     assert_same(&folder.join("whole"), &folder.join("killed"));
     // The times of all parts are there once.
     let counted =
@@ -60,38 +62,24 @@ fn killed_runs_resume_to_the_same_bytes() {
     let output = cambio(&folder, "verify killed --sample 2");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     println!("{hit} kills, {resumed} with rows on disk, {} runs finished", finished + 1);
-    fs::remove_dir_all(&folder).unwrap();
-}
-
-/// A bot that takes the first legal decision; `salt` changes the bytes of its file.
-fn write_bot(folder: &Path, salt: &str) {
-    let bot = format!(
-        "# {salt}\nread hello; echo '{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}'\n\
-         while read line; do case $line in *'\"type\":\"decide\"'*) \
-         rest=${{line#*\\\"legal\\\":[\\\"}}; echo \"{{\\\"decision\\\":\\\"${{rest%%\\\"*}}\\\"}}\";; esac; done\n"
-    );
-    fs::write(folder.join("bot.sh"), bot).unwrap();
 }
 
 #[test]
 #[cfg(unix)]
 fn a_bot_that_has_changed_does_not_go_on_with_a_run() {
     let folder = folder("bots");
-    let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\n\
-                agents = ['greedy', 'external(\"sh bot.sh\",start_ms=60000,deadline_ms=60000)']\n";
+    let agents = format!("agents = ['greedy', '{}']", bot("bot.sh"));
+    let spec = format!("seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\n{agents}\n");
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    write_bot(&folder, "first");
+    fs::write(folder.join("bot.sh"), script(FIRST)).unwrap();
     done(&folder, "run spec.toml --out whole --quiet");
     let manifest = fs::read_to_string(folder.join("whole/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     let hash = blake3::hash(&fs::read(folder.join("bot.sh")).unwrap()).to_string();
     assert_eq!(manifest["programs"], serde_json::json!({ "bot.sh": hash }));
 
-    write_bot(&folder, "second");
-    let output = cambio(&folder, "run spec.toml --out whole --quiet --resume");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("the bot's file `bot.sh` has changed"), "{}", said(&output));
-    fs::remove_dir_all(&folder).unwrap();
+    fs::write(folder.join("bot.sh"), script(FIRST) + "# changed\n").unwrap();
+    refuses(&folder, "run spec.toml --out whole --quiet --resume", "the bot's file `bot.sh` has changed");
 }
 
 #[test]
@@ -101,13 +89,10 @@ fn a_folder_is_written_by_one_process_at_a_time() {
     let plan = Experiment { records: true, ..experiment }.plan(&cambio_agents::roster(), &folder).unwrap();
     let held = RunFolder::create(&folder.join("busy"), &plan.with_toml(text)).unwrap();
     let resume = "run spec.toml --out busy --records --quiet --resume";
-    let output = cambio(&folder, resume);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("busy is being written by another process"), "{}", said(&output));
+    refuses(&folder, resume, "busy is being written by another process");
     drop(held);
-    assert!(cambio(&folder, resume).status.success());
+    done(&folder, resume);
     assert_same(&folder.join("whole"), &folder.join("busy"));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The sorted names of the entries in a folder.
@@ -145,12 +130,11 @@ fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
         }
         println!("{rounds} starts of {processes} processes; {busy} found the folder locked");
     }
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 #[cfg(unix)]
-fn lock_file_of_a_killed_process_blocks_nobody() {
+fn a_stale_lock_file_does_not_block() {
     let folder = played("remains", 40);
     // A killed process leaves a lock file behind.
     fs::write(folder.join("killed.lock"), "").unwrap();
@@ -158,7 +142,6 @@ fn lock_file_of_a_killed_process_blocks_nobody() {
     assert!(output.status.success() && !folder.join("killed.lock").exists(), "{}", said(&output));
     assert_same(&folder.join("whole"), &folder.join("killed"));
     assert_eq!(names(&folder), ["killed", "spec.toml", "whole"]);
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The manifest with a valid hash, as the program would write it.
@@ -200,18 +183,15 @@ fn changed_manifests_and_experiments_are_found() {
             "report whole --site exported",
             "plan --detect 0.01 --run whole",
         ] {
-            let output = cambio(&folder, words);
-            assert_eq!(output.status.code(), Some(4), "{file}, {words}: {}", said(&output));
-            assert!(said(&output).contains(sentence), "{file}, {words}: {}", said(&output));
+            fails_with(&folder, 4, words, sentence);
         }
         fs::write(&path, good).unwrap();
     }
-    assert_eq!(cambio(&folder, "verify whole").status.code(), Some(0));
-    fs::remove_dir_all(&folder).unwrap();
+    done(&folder, "verify whole");
 }
 
 #[test]
-fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
+fn the_manifest_is_checked_against_the_rows() {
     let folder = played("said", 20);
     let whole = folder.join("whole");
     let change = |file: &str, from: &str, to: &str| {
@@ -231,20 +211,16 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
             "\"outcome\": \"foo\"",
             "`outcome` must be one of begun, complete, interrupted, fault, found \"foo\"",
         ),
-        ("spec.toml", "seed = 8", "seed = 9", "spec.toml is damaged: it has been modified"),
+        ("spec.lock.json", "\"seed\":\"8\"", "\"seed\":\"9\"", "whole/spec.lock.json is damaged: it has been modified"),
     ] {
         let before = change(file, from, to);
-        let output = cambio(&folder, "verify whole");
-        assert_eq!(output.status.code(), Some(4), "{to}: {}", said(&output));
-        assert!(said(&output).contains(sentence), "{to}: {}", said(&output));
+        fails_with(&folder, 4, "verify whole", sentence);
         fs::write(whole.join(file), before).unwrap();
     }
     let before = change("manifest.json", "cambio-run/2", "cambio-run/3");
-    let output = cambio(&folder, "verify whole");
-    assert_eq!(output.status.code(), Some(1), "another format is not damage: {}", said(&output));
-    assert!(said(&output).contains("has the format \"cambio-run/3\", but this version"), "{}", said(&output));
+    refuses(&folder, "verify whole", "has the format \"cambio-run/3\", but this version");
     fs::write(whole.join("manifest.json"), before).unwrap();
-    assert_eq!(cambio(&folder, "verify whole").status.code(), Some(0));
+    done(&folder, "verify whole");
     let lost = fs::read(whole.join("manifest.json")).unwrap();
     fs::remove_file(whole.join("manifest.json")).unwrap();
     assert_eq!(cambio(&folder, "verify whole").status.code(), Some(4));
@@ -253,9 +229,7 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     let (ledger, summary) = (whole.join("ledger.jsonl"), fs::read(whole.join("summary.csv")).unwrap());
     let text = fs::read_to_string(&ledger).unwrap();
     fs::write(&ledger, text.split_inclusive('\n').take(1).collect::<String>()).unwrap();
-    let output = cambio(&folder, "report whole");
-    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
-    assert!(said(&output).contains("and the manifest says that the run is complete"), "{}", said(&output));
+    fails_with(&folder, 4, "report whole", "and the manifest says that the run is complete");
     assert!(fs::read(whole.join("summary.csv")).unwrap() == summary);
     // For an interrupted run, missing batches only cause a warning.
     change("manifest.json", "\"outcome\": \"complete\"", "\"outcome\": \"interrupted\"");
@@ -264,11 +238,10 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     let output = cambio(&folder, "report whole --dry");
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("the run is not complete: 1 of "), "{}", said(&output));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
-fn a_folder_says_who_began_it_whoever_goes_on() {
+fn a_resumed_run_keeps_its_first_revision() {
     let folder = played("revisions", 20);
     let path = folder.join("whole/manifest.json");
     let text = fs::read_to_string(&path).unwrap();
@@ -279,7 +252,6 @@ fn a_folder_says_who_began_it_whoever_goes_on() {
     let printed = done(&folder, "run spec.toml --out whole --records --quiet --resume");
     assert!(printed.contains("started by revision 0123abcd of the program"), "{printed}");
     assert!(fs::read_to_string(&path).unwrap() == other);
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -294,61 +266,23 @@ fn another_experiment_is_not_resumed_and_the_fields_are_named() {
     ] {
         let spec = fs::read_to_string(folder.join("spec.toml")).unwrap().replace(from, to);
         fs::write(folder.join("changed.toml"), spec).unwrap();
-        let output = cambio(&folder, "run changed.toml --out whole --records --resume");
-        assert_eq!(output.status.code(), Some(1));
-        assert!(said(&output).contains(sentence), "{}", said(&output));
+        refuses(&folder, "run changed.toml --out whole --records --resume", sentence);
     }
     assert!(before == files(&folder.join("whole")));
     // Resuming a complete run changes nothing.
-    assert!(cambio(&folder, "run spec.toml --out whole --records --resume --quiet").status.success());
+    done(&folder, "run spec.toml --out whole --records --resume --quiet");
     assert!(before == files(&folder.join("whole")));
-    // A folder that is not a run is not changed.
-    fs::create_dir(folder.join("mine")).unwrap();
-    fs::write(folder.join("mine/matches.csv"), "precious").unwrap();
-    let output = cambio(&folder, "run spec.toml --out mine --resume");
-    assert!(said(&output).contains("mine already exists; choose another path"), "{}", said(&output));
-    assert_eq!(fs::read_to_string(folder.join("mine/matches.csv")).unwrap(), "precious");
-    fs::remove_dir_all(&folder).unwrap();
-}
-
-#[test]
-fn a_complete_run_with_more_rows_is_not_resumed() {
-    let folder = played("rest", 8);
-    let rows = folder.join("whole/matches.csv");
-    let text = fs::read_to_string(&rows).unwrap() + "a row\n";
-    fs::write(&rows, &text).unwrap();
-    let output = cambio(&folder, "run spec.toml --out whole --records --resume --quiet");
-    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
-    assert!(said(&output).contains("but the ledger covers"), "{}", said(&output));
-    assert_eq!(fs::read_to_string(&rows).unwrap(), text);
-    fs::remove_dir_all(&folder).unwrap();
-}
-
-#[test]
-fn a_changed_lock_is_named_in_the_error() {
-    let folder = played("changed-lock", 8);
-    let lock = folder.join("whole/spec.lock.json");
-    let text = fs::read_to_string(&lock).unwrap().replace("\"seed\":\"8\"", "\"seed\":\"9\"");
-    fs::write(&lock, text).unwrap();
-    let output = cambio(&folder, "verify whole");
-    assert!(said(&output).contains("whole/spec.lock.json is damaged: it has been modified"), "{}", said(&output));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn damage_is_found_and_named_and_derived_files_are_made_again() {
     let folder = played("damage", 16);
     let whole = folder.join("whole");
-    let checks = |words: &str, sentence: &str| {
-        let output = cambio(&folder, words);
-        assert_eq!(output.status.code(), Some(4), "{words}: {}", said(&output));
-        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
-    };
     let restored = |name: &str, damage: &dyn Fn(Vec<u8>) -> Vec<u8>, sentence: &str, resumes: bool| {
         let path = whole.join(name);
         let good = fs::read(&path).unwrap();
         fs::write(&path, damage(good.clone())).unwrap();
-        checks("verify whole", sentence);
+        fails_with(&folder, 4, "verify whole", sentence);
         let output = cambio(&folder, "run spec.toml --out whole --records --resume --quiet");
         assert_eq!(output.status.success(), resumes, "{name}: {}", said(&output));
         if !resumes {
@@ -392,32 +326,28 @@ fn damage_is_found_and_named_and_derived_files_are_made_again() {
     {
         fs::remove_file(whole.join(name)).unwrap();
     }
-    assert!(cambio(&folder, "report whole").status.success());
+    done(&folder, "report whole");
     assert!(before == files(&whole));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
-fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
+fn forged_rows_are_found_by_replaying() {
     let folder = played("forged", 20);
     // A forgery with valid hashes: the rows of a run with another seed, with the lock file of this run.
     let spec = fs::read_to_string(folder.join("spec.toml")).unwrap().replace("seed = 8", "seed = 9");
     fs::write(folder.join("other.toml"), spec).unwrap();
-    assert!(cambio(&folder, "run other.toml --out other --records --quiet").status.success());
+    done(&folder, "run other.toml --out other --records --quiet");
     for name in ["spec.toml", "spec.lock.json", "manifest.json"] {
         fs::copy(folder.join("whole").join(name), folder.join("other").join(name)).unwrap();
     }
-    let output = cambio(&folder, "verify other --all");
-    assert_eq!(output.status.code(), Some(4));
-    assert!(said(&output).contains("wrong: replaying batch 0 gives different rows"), "{}", said(&output));
-    assert_eq!(cambio(&folder, "verify whole --all").status.code(), Some(0));
-    fs::remove_dir_all(&folder).unwrap();
+    fails_with(&folder, 4, "verify other --all", "wrong: replaying batch 0 gives different rows");
+    done(&folder, "verify whole --all");
 }
 
 /// A limit on the file size simulates a full disk. The script ignores the signal that usually comes with the limit.
 #[test]
 #[cfg(unix)]
-fn a_full_disk_is_told_and_what_the_ledger_says_is_there() {
+fn a_full_disk_loses_no_committed_batch() {
     let folder = played("full", 400);
     let limited = |blocks: u32| {
         let program = env!("CARGO_BIN_EXE_cambio");
@@ -438,9 +368,8 @@ fn a_full_disk_is_told_and_what_the_ledger_says_is_there() {
         let checked = cambio(&folder, "verify full");
         assert_eq!(checked.status.code(), Some(3), "{}", said(&checked));
     }
-    assert!(cambio(&folder, "run spec.toml --out full --records --quiet --resume").status.success());
+    done(&folder, "run spec.toml --out full --records --quiet --resume");
     assert_same(&folder.join("whole"), &folder.join("full"));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -451,7 +380,6 @@ fn a_folder_that_cannot_be_written_is_named() {
     let output = cambio(&folder, "run spec.toml --out /proc/cambio/run");
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).starts_with("error: cannot write /proc/cambio: "), "{}", said(&output));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Slow agents and many threads: workers wait for one another when the signal comes.
@@ -461,7 +389,7 @@ fn interrupted_runs_of_slow_agents_resume_to_the_whole() {
     let folder = folder("interrupt");
     let spec = "seed = 4\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'rollout(n=20)']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    assert!(cambio(&folder, "run spec.toml --out whole --quiet").status.success());
+    done(&folder, "run spec.toml --out whole --quiet");
     for (threads, wait) in [(1, 100), (3, 200), (8, 300), (8, 500)] {
         let words = format!("run spec.toml --out stopped --quiet --resume --threads {threads}");
         let child = command(&folder, &words).spawn().unwrap();
@@ -472,9 +400,8 @@ fn interrupted_runs_of_slow_agents_resume_to_the_whole() {
         assert!(matches!(output.status.code(), Some(0 | 3)), "{}", said(&output));
         assert!(begun.elapsed() < Duration::from_secs(20), "{threads} threads: {:?}", begun.elapsed());
     }
-    assert!(cambio(&folder, "run spec.toml --out stopped --quiet --resume").status.success());
+    done(&folder, "run spec.toml --out stopped --quiet --resume");
     assert_same(&folder.join("whole"), &folder.join("stopped"));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -482,12 +409,10 @@ fn interrupted_runs_of_slow_agents_resume_to_the_whole() {
 fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
     let folder = folder("orphans");
     // The bot writes its process id, ignores signals, and does not exit when its input ends.
-    let bot = "trap '' INT TERM; echo $$ >> pids; read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
-               while read line; do case $line in *'\"type\":\"decide\"'*) sleep 0.02; \
-               rest=${line#*\\\"legal\\\":[\\\"}; echo \"{\\\"decision\\\":\\\"${rest%%\\\"*}\\\"}\";; esac; done\n\
-               while :; do sleep 1; done\n";
-    fs::write(folder.join("stays.sh"), bot).unwrap();
-    let spec = "'external(\"sh stays.sh\",start_ms=60000,deadline_ms=60000)'";
+    let slow = script(&format!("sleep 0.02; {FIRST}"));
+    let stays = format!("trap '' INT TERM; echo $$ >> pids; {slow}while :; do sleep 1; done\n");
+    fs::write(folder.join("stays.sh"), stays).unwrap();
+    let spec = format!("'{}'", bot("stays.sh"));
     for (words, bots, exit, printed) in [
         (format!("sprt greedy {spec} --quiet --threads 2"), 2, 3, "interrupted"),
         (format!("play --against {spec} --rounds --seed 1"), 1, 0, "you left the match"),
@@ -510,7 +435,6 @@ fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
             assert!(lives.is_err(), "{words}: bot {pid} is still there");
         }
     }
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -554,7 +478,6 @@ fn an_interrupted_study_continues_in_its_folder() {
         fs::remove_dir_all(folder.join("out")).unwrap();
         fs::remove_dir_all(folder.join("whole")).unwrap();
     }
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Stops and continues a process until it ends. Its system calls are interrupted, and its clocks go on while it is stopped.
@@ -588,7 +511,6 @@ fn a_storm_of_signals_changes_no_byte() {
     assert_same(&folder.join("whole"), &folder.join("stormed"));
     stops += output("verify stormed --all");
     assert!(stops > 20, "only {stops} stops");
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Signals that end a process and that it does not handle.
@@ -613,7 +535,6 @@ fn a_run_that_any_signal_ends_is_finished_to_the_same_bytes() {
     assert!(ended > 0);
     done(&folder, "run spec.toml --out ended --records --quiet --resume");
     assert_same(&folder.join("whole"), &folder.join("ended"));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The permissions of a file do not bind the superuser, so the command runs without privileges.
@@ -677,7 +598,6 @@ fn a_folder_that_may_only_be_read_is_read_and_not_changed() {
     }
     all(&folder.join("whole"), 0o755);
     assert!(before == (names(&folder.join("whole")), files(&folder.join("whole"))));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Kills a command as soon as it has made the folder `out`, or a little later or earlier; `is_whole` checks a folder that exists.
@@ -717,7 +637,6 @@ fn a_killed_command_leaves_no_folder_or_a_whole_one() {
     // What the kills have left does not hinder the next command.
     done(&folder, "learn recipe.toml --out out --quiet");
     assert_eq!(names(&folder), ["out", "recipe.toml", "spec.toml"]);
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -766,7 +685,6 @@ fn verify_says_how_many_batches_differ() {
     fs::write(whole.join("summary.csv"), summary.replacen('0', "1", 1)).unwrap();
     let found = fails(&folder, 4, "verify whole");
     assert!(found.contains("summary.csv does not match its rows") && found.contains("none differs; 4 "), "{found}");
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -803,7 +721,6 @@ fn a_run_without_its_agent_is_checked_by_its_records() {
     }
     let found = fails(&folder, 4, "verify other");
     assert!(found.contains("the record of keeper | random, deal 0, rotation 0 does not give its rows"), "{found}");
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -811,13 +728,10 @@ fn a_run_without_its_agent_is_checked_by_its_records() {
 fn verify_blames_the_bot_and_not_the_folder() {
     let folder = folder("blame");
     // The bot takes the first legal decision, unless another file says that it writes before it is asked, or fails.
-    let bot = r#"read hello; echo '{"protocol":1,"name":"sh","version":"0"}'
-if [ -e early ]; then echo early; fi
-while read -r line; do case $line in *'"type":"decide"'*) if [ -e fails ]; then exit 7; fi
-rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}"; sleep 0;; esac; done
-"#;
-    fs::write(folder.join("bot.sh"), bot).unwrap();
-    let agent = "external(\"sh bot.sh\",start_ms=60000,deadline_ms=60000)";
+    let honest = script(&format!("if [ -e fails ]; then exit 7; fi; {FIRST}"));
+    let honest = honest.replace("\nwhile", "\nif [ -e early ]; then echo early; fi\nwhile");
+    fs::write(folder.join("bot.sh"), &honest).unwrap();
+    let agent = bot("bot.sh");
     for faults in ["stop", "forfeit"] {
         let spec = format!(
             "seed = 1\ndeals = 2\nrules = 'classic'\nseats = 2\nagents = ['greedy', '{agent}']\nfaults = '{faults}'\n"
@@ -832,10 +746,9 @@ rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}"; sleep 0;; e
             fs::remove_file(folder.join(mode)).unwrap();
         }
         // A changed bot that decides otherwise is named.
-        fs::write(folder.join("bot.sh"), bot.replace("legal\\\":[\\\"}", "legal\\\":[\\\"*\\\",\\\"}")).unwrap();
+        fs::write(folder.join("bot.sh"), honest.replace("legal\\\":[\\\"}", "legal\\\":[\\\"*\\\",\\\"}")).unwrap();
         let found = fails(&folder, 5, &format!("verify {faults}"));
         assert!(found.contains("since the run began, the bot's file `bot.sh` has changed"), "{faults}: {found}");
-        fs::write(folder.join("bot.sh"), bot).unwrap();
+        fs::write(folder.join("bot.sh"), &honest).unwrap();
     }
-    fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,18 +1,13 @@
 //! What the figures of a run say about themselves: the luck of the cards, the payoff, and missing intervals.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::command::{play, prints, refuses, table};
+use crate::command::{number, play, prints, refuses, table};
 use crate::folder::folder;
 use crate::report::{check_page, parsed};
 
 const WITH_LUCK: &str = "with the luck of the cards";
-
-fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
-    row[column].parse().unwrap_or_else(|_| panic!("{column}: {row:?}"))
-}
 
 fn page(run: &Path) -> String {
     let page = fs::read_to_string(run.join("report.html")).unwrap();

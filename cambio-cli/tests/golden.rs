@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command::{cambio, done, said, table};
-use crate::folder::folder;
+use crate::folder::{TestFolder, folder};
 
 /// The entries of the folder, with the hash of their names and bytes.
 const GOLDEN: [(&str, &str); 4] = [
@@ -40,7 +40,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// A folder for a test, with copies of the golden files.
 #[track_caller]
-fn copied(name: &str) -> PathBuf {
+fn copied(name: &str) -> TestFolder {
     let place = folder(name);
     for (path, bytes) in files(&golden()) {
         let path = place.join(path.trim_end_matches('/'));

@@ -3,16 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{cambio, done, fails, said};
+use crate::command::{bot, cambio, done, fails, said, script, streams};
 use crate::folder::folder;
-
-/// Standard output and standard error of a command that must succeed.
-fn streams(folder: &Path, words: &str) -> (String, String) {
-    let output = cambio(folder, words);
-    assert!(output.status.success(), "{words}: {}", said(&output));
-    let [out, error] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    (out, error)
-}
 
 fn json(folder: &Path, words: &str) -> serde_json::Value {
     serde_json::from_str(&streams(folder, words).0).unwrap()
@@ -200,44 +192,6 @@ fn a_sequential_test_reads_thirty_deals_before_it_decides() {
 }
 
 #[test]
-fn errors_in_an_experiment_name_the_field_and_the_fix() {
-    let folder = folder("spec");
-    let base =
-        [("seed", "1"), ("deals", "2"), ("rules", "'classic'"), ("seats", "2"), ("agents", "['greedy', 'random']")];
-    for (field, value, sentence) in [
-        (
-            "lineups",
-            "{ field = ['sharp'] }",
-            "field `lineups` must be limited to agents in `agents`, found `sharp`; add it to `agents`",
-        ),
-        ("deals", "'many'", "line 2: field `deals` must be a whole number of at least 1, found 'many'"),
-        ("deals", "-1", "line 2: field `deals` must be a whole number of at least 1, found -1"),
-        ("seats", "[2, 'four']", "field `seats` must be a whole number of at least 0, found 'four'"),
-        (
-            "agents",
-            "'greedy'",
-            "line 5: field `agents` must be a list of specs and of tables { spec, name }, found 'greedy'",
-        ),
-        (
-            "agents",
-            "[\n  'greedy',\n  3,\n]",
-            "line 5: field `agents` must be a list of specs and of tables { spec, name }, found [",
-        ),
-        ("records", "'yes'", "field `records` must be true or false, found 'yes'"),
-        ("payoff", "'luck'", "field `payoff` must be one of `rank_points`, `win`, `points`, `margin`, found 'luck'"),
-        ("lineups", "'each'", "{ focal, field } or { pools }, found 'each'"),
-    ] {
-        let mut fields: Vec<(&str, &str)> = base.iter().copied().filter(|(name, _)| *name != field).collect();
-        let place = base.iter().position(|(name, _)| *name == field).unwrap_or(base.len());
-        fields.insert(place, (field, value));
-        let lines: Vec<String> = fields.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        fs::write(folder.join("spec.toml"), lines.join("\n")).unwrap();
-        let refused = fails(&folder, 1, "run spec.toml --out none");
-        assert!(refused.contains(sentence), "{refused}");
-    }
-}
-
-#[test]
 fn run_prints_its_seating_and_how_to_continue() {
     let folder = folder("seats");
     let (_, told) = streams(&folder, "match greedy random --seats 4 --deals 1 --out played");
@@ -246,24 +200,6 @@ fn run_prints_its_seating_and_how_to_continue() {
         "{told}"
     );
     assert!(!streams(&folder, "match greedy random --seats 2 --deals 1").1.contains("several seats"));
-    let refused = fails(&folder, 1, "match greedy random --deals 1 --out played");
-    assert!(
-        refused.contains("played already exists; choose another --out, or continue its run with --resume"),
-        "{refused}"
-    );
-}
-
-#[test]
-#[cfg(unix)]
-fn a_fault_is_printed_after_the_tables_and_without_an_empty_one() {
-    let folder = folder("fault");
-    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\nread line; exit 7\n";
-    fs::write(folder.join("quits.sh"), script).unwrap();
-    let spec = "seed = 1\ndeals = 40\nrules = 'classic'\nseats = 2\nagents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000)']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    let output = cambio(&folder, "run spec.toml --quiet --out out");
-    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{}", said(&output));
-    assert!(said(&output).starts_with("fault: classic, 2 seats, "), "{}", said(&output));
 }
 
 #[test]
@@ -273,13 +209,11 @@ fn a_check_plays_on_a_rule_file_and_keeps_a_counterexample() {
     fs::write(folder.join("small.toml"), "base = 'classic'\nname = 'small'\nhand = 5\n").unwrap();
     let checked = done(&folder, "agents --check greedy --rules small.toml --matches 1");
     assert!(checked.starts_with("greedy: conforms in 4 matches, "), "{checked}");
-    // A bot that decides `keep h9`, which is never legal.
-    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
-                  while read line; do case $line in *decide*) echo '{\"decision\":\"keep h9\"}';; esac; done\n";
-    fs::write(folder.join("cheats.sh"), script).unwrap();
-    let check = "agents --rules small.toml --seats 2 --check 'external(\"sh cheats.sh\",start_ms=60000)'";
+    // `keep h9` is never legal.
+    fs::write(folder.join("cheats.sh"), script(r#"echo '{"decision":"keep h9"}'"#)).unwrap();
+    let check = format!("agents --rules small.toml --seats 2 --check '{}'", bot("cheats.sh"));
     for file in ["counterexample.jsonl", "counterexample-2.jsonl"] {
-        let said_of_bot = fails(&folder, 2, check);
+        let said_of_bot = fails(&folder, 2, &check);
         assert!(said_of_bot.contains("small, 2 seats, deal 0: "), "{said_of_bot}");
         let shown = said_of_bot.lines().last().unwrap();
         assert!(shown.starts_with("    ") && shown.ends_with(&format!(" replay --events {file}")), "{shown}");
@@ -295,7 +229,7 @@ fn an_agent_that_cannot_play_is_refused_before_play() {
     let classic = cambio_core::Rules::preset("classic").unwrap();
     fs::write(folder.join("own.net"), cambio_agents::Network::shipped_file(&classic, 2).unwrap()).unwrap();
     fs::write(folder.join("quits.sh"), "exit 7\n").unwrap();
-    let bot = "'external(\"sh quits.sh\",start_ms=60000)'";
+    let bot = format!("'{}'", bot("quits.sh"));
     let spec = |agents: &str, more: &str| {
         let text = format!(
             "seed = 1\ndeals = 400\nrules = ['classic', 'odd.toml']\nseats = [2, 3]\nagents = [{agents}]\n{more}"
@@ -303,8 +237,7 @@ fn an_agent_that_cannot_play_is_refused_before_play() {
         fs::write(folder.join("spec.toml"), text).unwrap();
     };
     let network = "field `agents` must be agents that can play `odd` at 2 seats, found `learned(\"own.net\")`: its network is for";
-    let quits =
-        "that can play `classic` at 2 seats, found `external(\"sh quits.sh\",start_ms=60000)`: the bot exited instead";
+    let quits = "that can play `classic` at 2 seats, found `external(\"sh quits.sh\",deadline_ms=60000,start_ms=60000)`: the bot exited instead";
     for words in ["run spec.toml --out out", "run spec.toml --out out --resume"] {
         spec("'greedy', 'learned(\"own.net\")', 'random'", "");
         assert!(fails(&folder, 2, words).contains(network), "{words}");

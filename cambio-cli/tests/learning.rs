@@ -31,7 +31,7 @@ fn check_dictionary(folder: &Path, command: &str) {
 }
 
 #[test]
-fn records_train_a_clone_and_a_responder_beats_it() {
+fn clones_and_responders_are_trained() {
     let folder = folder("clone");
     let spec = "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'sharp', 'random']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
@@ -115,7 +115,7 @@ fn responders_under_other_rules_begin_with_the_general_network() {
 }
 
 #[test]
-fn what_cannot_be_learned_is_one_sentence() {
+fn errors_of_learning_are_one_sentence() {
     let folder = folder("refused");
     let said = |words: &str| fails(&folder, 1, &format!("learn --out out {words}"));
     assert!(said("--exploit shark").contains("there is no agent `shark`"));

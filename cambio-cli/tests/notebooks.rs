@@ -65,7 +65,7 @@ fn notebooks_run_from_scratch() {
     let runs = folder("notebooks");
     let made = Command::new("sh")
         .arg(home().join("runs.sh"))
-        .arg(&runs)
+        .arg(&*runs)
         .arg(crate::amount("first", "small"))
         .env("CAMBIO", env!("CARGO_BIN_EXE_cambio"))
         .output()
@@ -75,7 +75,7 @@ fn notebooks_run_from_scratch() {
         .arg(home().join("execute.py"))
         .arg("--check")
         .args(notebooks.iter().map(|name| home().join(name)))
-        .env("CAMBIO_RUNS", &runs)
+        .env("CAMBIO_RUNS", &*runs)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::command::{fails, play, prints, refuses, table, timing, without_times};
+use crate::command::{fails, number, play, prints, refuses, rows, script, table, timing, without_times};
 use crate::folder::folder;
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -136,11 +136,9 @@ fn reports_are_self_contained_well_formed_and_described() {
 
 #[test]
 #[cfg(unix)]
-fn agents_with_any_name_and_their_faults_are_told() {
+fn faults_of_agents_with_any_name_are_listed() {
     let folder = folder("faults");
-    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
-                  while read line; do case $line in *decide*) exit 7;; esac; done\n";
-    fs::write(folder.join("quits.sh"), script).unwrap();
+    fs::write(folder.join("quits.sh"), script("exit 7")).unwrap();
     let agent = r#"external("sh quits.sh '<i>' &amp; \\co",start_ms=60000)"#;
     let spec = |policy: &str| {
         let listed = serde_json::to_string(agent).unwrap();
@@ -170,13 +168,12 @@ const SPEC: &str = "seed = 12\ndeals = 60\nrules = ['classic', 'original']\nseat
                     agents = ['random', 'greedy', 'greedy(call_at=9)', 'heuristic']\n";
 
 #[test]
-fn the_verdict_says_what_the_tables_say() {
+fn the_verdict_agrees_with_the_tables() {
     let folder = folder("verdict");
     play(&folder, "out", SPEC);
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     let document = parsed(&page);
     let (summary, pairs) = (table(&folder.join("out/summary.csv")), table(&folder.join("out/pairwise.csv")));
-    let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
     let mut kinds = BTreeMap::new();
     for (place, (rules, seats)) in
         [("classic", "2"), ("classic", "3"), ("original", "2"), ("original", "3")].into_iter().enumerate()
@@ -405,7 +402,6 @@ fn shutouts_have_wide_intervals_and_marked_ratings() {
                 agents = ['greedy', 'heuristic', 'external(\"false\")']\n";
     let printed = play(&folder, "out", spec);
     assert!(!printed.contains("1.000 ± 0.000") && !printed.contains("0.000 ± 0.000"), "{printed}");
-    let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
     let pairs = table(&folder.join("out/pairwise.csv"));
     let shutout = pairs.iter().find(|row| row["agent"] == "greedy" && row["other"].starts_with("external")).unwrap();
     assert_eq!((number(shutout, "wins"), number(shutout, "score"), number(shutout, "score_high")), (80.0, 1.0, 1.0));
@@ -530,11 +526,9 @@ fn baseline_intervals_are_narrower_than_those_of_all_pairs() {
         "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
     play(&folder, "out", spec);
     let shown = prints(&folder, "report out --baseline greedy --format csv");
-    let rows: Vec<BTreeMap<String, String>> =
-        csv::Reader::from_reader(shown.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
+    let rows = rows(&shown);
     assert_eq!(rows.iter().map(|row| row["agent"].as_str()).collect::<Vec<_>>(), ["random", "heuristic", "sharp"]);
     let pairs = table(&folder.join("out/pairwise.csv"));
-    let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
     for row in &rows {
         let is_pair = |pair: &&BTreeMap<String, String>| {
             [&pair["agent"], &pair["other"]].contains(&&row["agent"])
@@ -556,7 +550,7 @@ fn baseline_intervals_are_narrower_than_those_of_all_pairs() {
 
 /// Regression test: formerly the incumbent against itself had 0.5000 ± 0.0000, without an explanation.
 #[test]
-fn a_value_that_meets_itself_is_exact_and_says_why() {
+fn a_value_against_itself_is_explained_as_exact() {
     let folder = folder("mirror-value");
     let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
     let shown = prints(&folder, words);
@@ -691,12 +685,7 @@ fn agents_are_as_good_within_a_margin_only_if_that_is_shown() {
     let folder = folder("margin");
     let spec = "seed = 5\ndeals = 200\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
     play(&folder, "out", spec);
-    let rows = |words: &str| {
-        let shown = prints(&folder, &format!("report out --format csv --margin {words}"));
-        let mut csv = csv::Reader::from_reader(shown.as_bytes());
-        csv.deserialize().collect::<Result<Vec<BTreeMap<String, String>>, _>>().unwrap()
-    };
-    let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
+    let rows = |words: &str| rows(&prints(&folder, &format!("report out --format csv --margin {words}")));
     let found = rows("0.1");
     assert_eq!(found.len(), 6);
     let mut kinds = [0, 0];

@@ -1,15 +1,14 @@
 //! `cambio report --site`: the file that it writes.
 
 use std::fs;
-use std::path::PathBuf;
 
-use crate::command::{cambio, done, play, said};
-use crate::folder::folder;
+use crate::command::{cambio, done, play, refuses, said};
+use crate::folder::{TestFolder, folder};
 
 const SMALL: &str = "seed = 5\ndeals = 20\nrules = ['faessler']\nseats = [2]\nagents = ['random', 'greedy']\n";
 
 /// A folder with a small run in it.
-fn with_a_run(name: &str) -> PathBuf {
+fn with_a_run(name: &str) -> TestFolder {
     let folder = folder(name);
     play(&folder, "run", SMALL);
     folder
@@ -62,9 +61,7 @@ fn site_runs_list_each_match_and_known_agents_only() {
         fs::write(folder.join("other.toml"), spec).unwrap();
         let _ = fs::remove_dir_all(folder.join("other"));
         done(&folder, "run other.toml --quiet --out other");
-        let output = cambio(&folder, "report other --site other.json");
-        assert_eq!(output.status.code(), Some(1));
-        assert!(said(&output).contains(&format!("a page cannot replay this run: {sentence}")), "{}", said(&output));
+        refuses(&folder, "report other --site other.json", &format!("a page cannot replay this run: {sentence}"));
         assert!(!folder.join("other.json").exists());
     }
 }

@@ -1,10 +1,9 @@
 //! `cambio solve` and `cambio exploit` on the command line, and the responder on a game with known exploitabilities.
 
 use std::fs;
-use std::path::Path;
 use std::process::Output;
 
-use crate::command::{cambio, command, has};
+use crate::command::{cambio, command, done, fails, fails_with, has, refuses, streams};
 use crate::folder::folder;
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Rules, Seat};
@@ -15,13 +14,6 @@ use serde_json::Value;
 
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
-}
-
-fn refuses(folder: &Path, words: &str, sentence: &str) {
-    let output = cambio(folder, words);
-    assert_eq!(output.status.code(), Some(1), "{words}");
-    assert!(text(&output.stderr).contains(sentence), "{words}: {}", text(&output.stderr));
-    assert!(output.stdout.is_empty(), "standard output is data: {}", text(&output.stdout));
 }
 
 fn json(output: &Output) -> Value {
@@ -36,14 +28,11 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn a_game_is_solved_saved_and_taken_as_the_equilibrium() {
     let folder = folder("solve");
-    let solved = cambio(&folder, "solve --game mini-m1 --to 1e-4 --save m1.txt");
-    assert_eq!(solved.status.code(), Some(0), "{}", text(&solved.stderr));
-    let printed = text(&solved.stdout);
+    let (printed, progress) = streams(&folder, "solve --game mini-m1 --to 1e-4 --save m1.txt");
     assert!(
         printed.contains("histories         28301\ninformation sets  1912 in seat a, 1140 in seat b\n"),
         "{printed}"
     );
-    let progress = text(&solved.stderr);
     let size = progress.find("mini-m1: about ").expect("the size is printed");
     assert!(size < progress.find("compiled in ").expect("the time is printed"), "{progress}");
     let words = "exploit --game mini-m1 --agent greedy --format json --quiet";
@@ -96,13 +85,11 @@ fn every_algorithm_solves_and_rule_files_are_games() {
 }
 
 #[test]
-fn the_tree_of_a_game_is_written_after_its_size_is_told() {
+fn the_size_of_a_tree_is_printed_first() {
     let folder = folder("tree");
     for algorithm in ["dcfr", "mccfr"] {
         let words = format!("solve --game mini-m0 --algorithm {algorithm} --iterations 1 --efg {algorithm}.efg");
-        let written = cambio(&folder, &words);
-        assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
-        assert!(text(&written.stderr).contains("writing the tree: 2569 histories, 0.1 MB\n"));
+        assert!(streams(&folder, &words).1.contains("writing the tree: 2569 histories, 0.1 MB\n"));
         let file = fs::read_to_string(folder.join(format!("{algorithm}.efg"))).unwrap();
         assert!(file.starts_with("EFG 2 R \"mini-m0\" { \"a\" \"b\" }\n"), "{file}");
         assert_eq!(file.lines().count(), 2_569 + 3);
@@ -110,7 +97,7 @@ fn the_tree_of_a_game_is_written_after_its_size_is_told() {
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused_in_one_sentence() {
+fn errors_of_solving_are_one_sentence() {
     let folder = folder("refused");
     refuses(&folder, "solve --game classic", "error: `classic` is too large to be solved exactly: about 10^");
     refuses(&folder, "exploit --game original --agent greedy", "error: `original` is too large to be solved exactly");
@@ -125,9 +112,8 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
     refuses(&folder, "solve --game mini-m1 --to 0", "must be a number above 0");
     refuses(&folder, "exploit --game mini-m1", "<--agent <SPEC>|--strategy <FILE>>");
     refuses(&folder, "exploit --agent greedy", "<--game <GAME>|--rules <RULES>>");
-    let missing = cambio(&folder, "exploit --game mini-m1 --strategy nofile");
-    let printed = text(&missing.stderr);
-    assert!(printed.contains("error: cannot read nofile: ") && !printed.contains("solved"), "{printed}");
+    let missing = fails(&folder, 1, "exploit --game mini-m1 --strategy nofile");
+    assert!(missing.contains("error: cannot read nofile: ") && !missing.contains("solved"), "{missing}");
     refuses(&folder, "exploit --game mini-m1 --agent nobody", "there is no agent `nobody`");
     fs::write(folder.join("text.txt"), "something else\n").unwrap();
     refuses(
@@ -136,7 +122,7 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
         "text.txt: not a strategy file of this version: it must begin with",
     );
     refuses(&folder, "solve --game mini-m0 --save text.txt", "text.txt already exists; choose another file");
-    assert!(cambio(&folder, "solve --game mini-m0 --save m0.txt").status.success());
+    done(&folder, "solve --game mini-m0 --save m0.txt");
     refuses(
         &folder,
         "exploit --game mini-m1 --strategy m0.txt",
@@ -158,11 +144,9 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn an_agent_that_faults_is_told_and_exits_with_two() {
+fn a_fault_while_solving_exits_with_two() {
     let folder = folder("fault");
-    let output = cambio(&folder, r#"exploit --game mini-m0 --quiet --agent 'external("no-such-bot")'"#);
-    assert_eq!(output.status.code(), Some(2));
-    let printed = text(&output.stderr);
+    let printed = fails(&folder, 2, r#"exploit --game mini-m0 --quiet --agent 'external("no-such-bot")'"#);
     assert!(
         printed.starts_with("fault: external(\"no-such-bot\"): seat a cannot go on: the bot `no-such"),
         "{printed}"
@@ -217,7 +201,7 @@ fn lower_bounds_have_an_interval_and_a_responder() {
 }
 
 #[test]
-fn what_is_written_stays_whether_or_not_anybody_reads_the_rest() {
+fn files_are_written_even_if_the_output_is_closed() {
     let folder = folder("unread");
     let mut child = command(&folder, "solve --game mini-m0 --save m0.txt --efg m0.efg --quiet").spawn().unwrap();
     drop(child.stdout.take());
@@ -253,13 +237,8 @@ fn flags_that_would_do_nothing_are_refused() {
 fn a_blueprint_that_cannot_go_on_is_a_fault() {
     let folder = folder("blueprint");
     let words = "exploit --rules mini-m0 --agent greedy --deals 2 --iterations 5 --quiet";
-    let output = cambio(&folder, &format!(r#"{words} --blueprint 'external("no-such-bot")'"#));
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
-    assert!(
-        text(&output.stderr).contains("its blueprint cannot go on: the bot `no-such-bot`"),
-        "{}",
-        text(&output.stderr)
-    );
+    let words_of_bot = format!(r#"{words} --blueprint 'external("no-such-bot")'"#);
+    fails_with(&folder, 2, &words_of_bot, "its blueprint cannot go on: the bot `no-such-bot`");
     refuses(&folder, "exploit --rules mini-m0 --agent greedy --blueprint oracle", "sees hidden cards");
 }
 

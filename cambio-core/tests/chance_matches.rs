@@ -70,7 +70,7 @@ fn observers_get_a_match_of_chance_as_they_get_any_other() {
 }
 
 #[test]
-fn what_is_not_possible_changes_nothing() {
+fn impossible_outcomes_and_decisions_change_nothing() {
     let mut game = ChanceMatch::new(&Rules::preset("mini-m0").unwrap(), 2, &mut ()).unwrap();
     let before = game.outcomes().to_vec();
     assert!(!game.resolve(ChanceOutcome::Order(cambio_core::engine::RaceOrder::new([Seat::A, Seat::B])), &mut ()));

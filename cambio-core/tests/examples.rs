@@ -235,7 +235,7 @@ fn when_the_stock_runs_out_the_top_of_the_pile_stays() {
     table.play("a peek a1, a peek a2, b peek b1, b peek b2");
     table.pass();
     while table.stock_len() > 0 {
-        drain(&mut table);
+        table.idle();
     }
     let (top, pile) = (table.top().to_owned(), table.pile_len());
     assert_eq!(pile, 62 - 8);
@@ -249,16 +249,6 @@ fn when_the_stock_runs_out_the_top_of_the_pile_stays() {
     assert_eq!((on_pile(&top), kinds.sum::<usize>()), (1, 1), "the other cards are publicly in the stock");
     let news = table.news();
     assert!(news.starts_with(&format!("{} reshuffled; {seat} draws ", pile - 1)), "{news}");
-}
-
-/// Draws and drops a card, and declines its power.
-fn drain(table: &mut crate::table::Scene) {
-    let seat = table.asked();
-    table.play(&format!("{seat} draw, {seat} drop"));
-    table.pass();
-    while table.phase() == Phase::Power {
-        table.play(&format!("{seat} skip"));
-    }
 }
 
 /// Example 11 (003:13): in the international game, a taken card must replace one of the seat's own cards.
@@ -302,7 +292,7 @@ fn several_others_with_the_fewest_share_the_win() {
 
 /// Example 13 (003:26–32), and the points of the other two systems (004:5–68, 000:63–106).
 #[test]
-fn the_cards_count_what_the_texts_say() {
+fn cards_have_the_points_of_the_rule_texts() {
     let points = |preset: &str, labels: &str| -> Vec<i32> {
         let rules = Rules::preset(preset).unwrap();
         labels.split(' ').map(|label| rules.points(rules.card(label).unwrap())).collect()

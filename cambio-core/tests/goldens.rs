@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::play::{EventCounts, Manner, play};
+use crate::table::{describe, witness};
 use cambio_core::engine::{Chance, RaceOrder, Setup, SnapRace};
 use cambio_core::play::RoundResult;
 use cambio_core::record::Fingerprinter;
@@ -49,37 +50,9 @@ impl Observer for Transcript {
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        let rules = self.rules;
-        let label = |card: Card| rules.label(card);
-        match *event {
-            Event::Dealt { extra, .. } => self.line(format_args!("  a card more: {}", seats(extra))),
-            Event::Peeked { seat, spot, face } => self.line(format_args!("  {seat} peeks at {spot}: {}", label(face))),
-            Event::Flipped { card } => self.line(format_args!("  flipped: {}", label(card))),
-            Event::TurnBegan { seat } => self.line(format_args!("turn of {seat}")),
-            Event::Drew { seat, face } => self.line(format_args!("  {seat} draws {}", label(face))),
-            Event::Took { seat, card } => self.line(format_args!("  {seat} takes {}", label(card))),
-            Event::Dropped { seat, card } => self.line(format_args!("  {seat} drops {}", label(card))),
-            Event::Kept { seat, spot, replaced } => {
-                self.line(format_args!("  {seat} keeps it in {spot} for {}", label(replaced)));
-            }
-            Event::Looked { seat, spot, face } => self.line(format_args!("  {seat} looks at {spot}: {}", label(face))),
-            Event::Swapped { seat, one, other } => self.line(format_args!("  {seat} swaps {one} and {other}")),
-            Event::Shown { spot, card } => self.line(format_args!("  {spot} is shown: {}", label(card))),
-            Event::Skipped { seat } => self.line(format_args!("  {seat} declines")),
-            Event::Touched { seat, spot } => self.line(format_args!("  {seat} touches {spot}")),
-            Event::Snapped { seat, spot, card, verdict } => {
-                self.line(format_args!("  {seat} snaps {spot}: {}, {verdict:?}", label(card)));
-            }
-            Event::Aborted { seat } => self.line(format_args!("  {seat} is too late")),
-            Event::Penalised { seat, spot } => self.line(format_args!("  {seat} gets a penalty card in {spot}")),
-            Event::PenaltyWaived { seat } => self.line(format_args!("  a penalty card of {seat} is waived")),
-            Event::Gave { seat, from, to } => self.line(format_args!("  {seat} gives {from} to {to}")),
-            Event::Called { seat } => self.line(format_args!("  {seat} calls")),
-            Event::BecameSafe { seat } => self.line(format_args!("  {seat} is safe")),
-            Event::Reshuffled { cards } => self.line(format_args!("  {cards} cards are the new stock")),
-            Event::Ended { reason } => self.line(format_args!("end: {}", reason.word())),
-            Event::TurnedUp { spot, card } => self.line(format_args!("  {spot}: {}", label(card))),
-        }
+        let text = describe(&self.rules, event.seen_from(witness(*event)));
+        let indent = if matches!(event, Event::TurnBegan { .. }) { "" } else { "  " };
+        self.line(format_args!("{indent}{text}"));
     }
 
     fn decides(&mut self, _: &State, seat: Seat, action: Action) {

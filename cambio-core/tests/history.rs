@@ -87,7 +87,7 @@ fn check_alike(state: &State, history: &CardHistory) -> usize {
 }
 
 #[test]
-fn every_seat_has_the_same_history_whatever_the_letters() {
+fn histories_do_not_depend_on_seat_or_letters() {
     let mut alike = 0;
     for name in PRESETS {
         let rules = Rules::preset(name).unwrap();

@@ -47,7 +47,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_decision_is_read_as_it_is_written(action in actions()) {
+    fn decisions_round_trip(action in actions()) {
         let text = action.to_string();
         prop_assert_eq!(text.parse::<Action>().unwrap(), action.canonical());
     }
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn a_score_is_read_as_it_is_written(points in -10_000..10_000i32, winners in 1..=8usize) {
+    fn scores_round_trip(points in -10_000..10_000i32, winners in 1..=8usize) {
         let score = Score::points(points) + Score::share(winners);
         let value: serde_json::Value = serde_json::from_str(&score.to_string()).unwrap();
         prop_assert!(score.is(&value), "{} is not {}", score, value);

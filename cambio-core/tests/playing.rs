@@ -152,7 +152,7 @@ fn events_include_the_end_of_a_round() {
 }
 
 #[test]
-fn what_cannot_be_restored_is_refused_with_its_place() {
+fn errors_of_restoring_name_the_place() {
     let rules = Rules::preset("faessler").unwrap();
     let mut playing = Playing::new(&rules, 2, Key::new(3, 1)).unwrap();
     let mut stream = playing.key().stream(Purpose::Agent, 0);
@@ -206,7 +206,7 @@ fn until_a_race(order: Option<RaceOrder>) -> (Playing, Record) {
 }
 
 #[test]
-fn a_laid_race_is_run_in_its_order_and_its_record_says_so() {
+fn a_set_race_order_is_kept_and_recorded() {
     let (_, drawn) = until_a_race(None);
     let forward = RaceOrder::new([Seat::A, Seat::B, Seat::C, Seat::D]);
     let backward = RaceOrder::new([Seat::D, Seat::C, Seat::B, Seat::A]);

@@ -8,41 +8,14 @@ fn seats(letters: &str) -> SeatSet {
     letters.chars().map(|letter| crate::table::seat_of(&letter.to_string())).collect()
 }
 
-/// Plays a turn: the seat to act draws and drops a card and declines its power.
-fn turn(table: &mut Scene) {
-    let seat = table.asked();
-    table.play(&format!("{seat} draw, {seat} drop"));
-    table.pass();
-    while table.phase() == Phase::Power {
-        table.play(&format!("{seat} skip"));
-    }
-    if table.phase() == Phase::Close {
-        table.play(&format!("{seat} end"));
-    }
-}
-
 #[test]
-fn a_call_is_instead_of_a_turn_or_after_it() {
-    assert!(Stage::of("original", 2).deal().offers("a call"));
-    let mut table = Stage::of("classic", 2).stock("2s").deal();
-    assert!(!table.offers("a call"));
-    table.play("a draw");
-    assert!(!table.offers("a call"));
-    table.play("a drop, a pass, b pass");
-    assert_eq!(table.legal(), "a: call, end");
-}
-
-#[test]
-fn one_call_rules_allow_a_single_call() {
-    let mut original = Stage::of("original", 3).stock("1").deal();
-    original.play("a call");
-    assert_eq!(original.legal(), "b: draw");
+fn after_a_call_no_seat_is_asked_to_call_or_end() {
     let mut classic = Stage::of("classic", 3).stock("2s 3s").deal();
     classic.play("a draw, a drop");
     classic.pass();
     classic.play("a call, b draw, b drop");
     assert_eq!(classic.pass(), "bc");
-    assert_eq!((classic.asked().as_str(), classic.phase()), ("c", Phase::Start), "b is not asked to call or end");
+    assert_eq!((classic.asked().as_str(), classic.phase()), ("c", Phase::Start));
 }
 
 #[test]
@@ -136,7 +109,7 @@ fn carry_overs_last_for_one_round() {
     let mut game = Match::new(table.rules(), 2, Seat::A).unwrap();
     let mut called = table.clone();
     called.play("a call");
-    turn(&mut called);
+    called.idle();
     game.add(&called.result());
     assert_ne!(game.setup().carry, CarryOver::default());
     let mut uncalled = table;
@@ -215,8 +188,8 @@ fn a_safe_seat_scores_nothing_whatever_follows() {
     table.pass();
     table.play("b call");
     // c's red king has fewer points than the safe seat's 0; a's 9 has more.
-    turn(&mut table);
-    turn(&mut table);
+    table.idle();
+    table.idle();
     assert_eq!(table.result().points(), [9, 0, -2]);
     assert_eq!(table.outcome().1, ["0", "0", "1"]);
 }
@@ -316,8 +289,8 @@ fn the_winner_nearest_after_the_caller_starts_next() {
         table.play(&format!("{caller} draw, {caller} drop"));
         table.pass();
         table.play(&format!("{caller} call"));
-        turn(&mut table);
-        turn(&mut table);
+        table.idle();
+        table.idle();
         let mut game = Match::new(table.rules(), 3, crate::table::seat_of(caller)).unwrap();
         game.add(&table.result());
         game.setup().starter
@@ -326,26 +299,6 @@ fn the_winner_nearest_after_the_caller_starts_next() {
     assert_eq!(next_starter("b", high, low, "Qh Qd Qs Qc"), Seat::B, "the caller won");
     assert_eq!(next_starter("b", low, high, low_too), Seat::C, "c is the first winner after the caller b");
     assert_eq!(next_starter("c", low, low_too, high), Seat::A);
-}
-
-#[test]
-fn the_dealer_moves_on_by_one_seat_each_round() {
-    for preset in ["original", "faessler"] {
-        let mut table = Stage::of(preset, 3).with("peek = 'none'\nflip = 'none'").starter("c").deal();
-        table.play("c call");
-        table.idle();
-        table.idle();
-        let mut game = Match::new(table.rules(), 3, Seat::C).unwrap();
-        game.add(&table.result());
-        assert_eq!(game.setup().starter, Seat::A, "{preset}");
-    }
-}
-
-#[test]
-fn the_first_seat_depends_on_the_rules() {
-    let key = cambio_core::rng::Key::new(1, 0);
-    let first = |preset: &str| Match::first_starter(&Stage::of(preset, 3).rules(), 3, key);
-    assert_eq!([first("original"), first("faessler"), first("classic")], [Seat::A, Seat::B, Seat::A]);
 }
 
 #[test]
@@ -372,22 +325,6 @@ fn a_match_ends_when_a_total_reaches_fifty_and_the_fewest_win() {
     assert_eq!(over.totals()[0], Score::points(50));
     assert!(over.is_over());
     assert_eq!(over.ranks().collect::<Vec<_>>(), [3, 1, 1], "equal totals share a rank");
-}
-
-#[test]
-fn a_total_of_the_original_may_be_negative() {
-    let mut table = Stage::of("original", 2).holds("a", "KR KR KR 0").holds("b", "9 9 9 9").stock("5").deal();
-    table.play("a call");
-    table.idle();
-    let mut game = Match::new(table.rules(), 2, Seat::A).unwrap();
-    game.add(&table.result());
-    assert_eq!(game.totals(), [Score::points(-11), Score::points(36)]);
-}
-
-#[test]
-fn the_cap_of_the_original_only_advises() {
-    let table = Stage::of("original", 2).holds("a", "9 9 9 9").deal();
-    assert!(table.offers("a call"), "a knows 18 of its points and may still call");
 }
 
 #[test]

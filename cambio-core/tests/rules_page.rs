@@ -35,14 +35,14 @@ fn the_page_has_one_row_for_each_knob_in_order() {
 }
 
 #[test]
-fn the_page_says_what_each_knob_may_be() {
+fn the_page_has_the_allowed_values_of_each_knob() {
     for (row, knob) in rows().iter().zip(KNOBS) {
         assert_eq!(row[2], (knob.allowed)(), "`{}`", knob.name);
     }
 }
 
 #[test]
-fn the_page_says_what_each_preset_sets() {
+fn the_page_has_the_values_of_each_preset() {
     for (column, preset) in HEADING.iter().enumerate().skip(3) {
         for (row, (name, value)) in rows().iter().zip(RulesSpec::preset(preset).unwrap().knobs()) {
             assert_eq!(row[column], written(&value), "`{name}` of {preset}");

@@ -224,7 +224,7 @@ fn check(decisions: &[&str], reshuffles: usize, seat: Seat, seed: u64) -> usize 
 const PASSED: [&str; 4] = ["a draw", "a drop", "a pass", "b pass"];
 
 #[test]
-fn worlds_are_uniform_among_those_that_a_seat_cannot_tell_apart() {
+fn sampled_worlds_are_uniform() {
     let mut cells = 0;
     for seat in [Seat::A, Seat::B] {
         cells += check(&[], 0, seat, 1);
@@ -336,7 +336,7 @@ fn outcomes_reshuffle(sample: &BTreeMap<(i32, i32, usize, Vec<Card>), u64>) -> u
 }
 
 #[test]
-fn worlds_are_uniform_around_what_is_placed() {
+fn worlds_are_uniform_around_placed_cards() {
     use cambio_core::engine::{Dice, Setup};
     use cambio_core::{Card, Event, Knowledge, RulesSpec, Seat, Spot, State};
     let rules = RulesSpec::from_toml(

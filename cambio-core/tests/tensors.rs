@@ -80,7 +80,7 @@ fn tensors_are_pinned_by_value() {
 }
 
 #[test]
-fn tensors_are_pinned_by_value_whatever_the_knobs() {
+fn tensors_of_random_rules_are_pinned_by_value() {
     let mut text = String::new();
     for game in older_odd_games(116, 200) {
         let (len, hash) = digest(&game);
@@ -298,7 +298,7 @@ fn spy(game: &Game) -> Spy {
 }
 
 #[test]
-fn what_a_seat_cannot_know_changes_no_number_of_its_tensors() {
+fn tensors_ignore_hidden_cards() {
     let spies: Vec<Spy> = games(114, amount(1, 12)).map(|game| spy(&game)).collect();
     assert!(spies.iter().map(|spy| spy.worlds).sum::<u64>() > 10_000);
     let mut happened: Vec<&str> = spies.iter().flat_map(|spy| spy.happened.clone()).collect();

@@ -72,29 +72,6 @@ fn drawn_cards_are_private_and_replaced_cards_public() {
 }
 
 #[test]
-fn a_kept_card_takes_exactly_the_place_of_the_card_it_replaces() {
-    let mut table = Stage::of("classic", 2).holds("a", "9h 2h 3h 4h").stock("5s").deal();
-    table.play("a draw, a keep a3");
-    assert_eq!((table.row("a").as_str(), table.top()), ("9h 2h 5s 4h", "3h"));
-}
-
-#[test]
-fn only_ones_own_cards_can_be_replaced() {
-    let mut table = Stage::of("classic", 2).deal();
-    table.play("a draw");
-    assert_eq!(table.legal(), "a: drop, keep a1, keep a2, keep a3, keep a4");
-}
-
-#[test]
-fn a_drawn_card_without_power_may_be_dropped_in_every_system() {
-    for (preset, card) in [("original", "energy"), ("faessler", "AR"), ("classic", "As")] {
-        let mut table = Stage::of(preset, 2).with("peek = 'none'\nflip = 'none'").stock(card).deal();
-        table.play("a draw, a drop");
-        assert_eq!(table.top(), card);
-    }
-}
-
-#[test]
 fn a_seat_without_cards_still_draws_uses_powers_and_calls() {
     let mut table = Stage::of("faessler", 2)
         .with("peek = 'none'\nhand = 1")
@@ -257,7 +234,7 @@ fn faessler_swaps_may_move_other_cards_than_the_look() {
 }
 
 #[test]
-fn what_is_known_of_a_card_travels_with_it_through_a_swap() {
+fn knowledge_moves_with_a_swapped_card() {
     let mut table = Stage::of("classic", 2).holds("a", "9h 2h 3h 4h").holds("b", "5h 5d 8h 8d").stock("Js").deal();
     table.play("a draw, a drop, a pass, b pass");
     table.news();
@@ -265,44 +242,6 @@ fn what_is_known_of_a_card_travels_with_it_through_a_swap() {
     assert_eq!(table.news_for("b"), "a swaps a3 b3", "all seats see the spots, lower spot first");
     assert_eq!((table.knows("a", "b3"), table.knows("b", "a3")), ("3h", "8h"));
     assert_eq!((table.knows("a", "a3"), table.knows("b", "b3")), ("?", "?"));
-}
-
-#[test]
-fn a_callers_cards_cannot_be_swapped() {
-    let mut table = Stage::of("faessler", 3).with("peek = 'none'\nflip = 'none'").stock("KR").deal();
-    table.play("a call, b draw, b drop");
-    table.pass();
-    assert!(!table.offers("b swap a1 c1") && !table.offers("b swap a1 b1"));
-    assert!(table.offers("b swap b1 c1") && table.offers("b swap c1 c2"));
-}
-
-#[test]
-fn a_callers_cards_can_be_looked_at_in_the_jass_game_only() {
-    let mut jass = Stage::of("faessler", 2).with("peek = 'none'\nflip = 'none'").stock("8R").deal();
-    jass.play("a call, b draw, b drop");
-    jass.pass();
-    jass.play("b look a2");
-    assert_eq!(jass.knows("b", "a2"), jass.face("a2"));
-
-    let mut original = Stage::of("original", 3).stock("KR").deal();
-    original.play("a call, b draw, b drop");
-    original.pass();
-    assert!(!original.offers("b look a1") && original.offers("b look c1") && original.offers("b look b1"));
-
-    let mut classic = Stage::of("classic", 3).stock("2s Qs").deal();
-    classic.play("a draw, a drop");
-    classic.pass();
-    classic.play("a call, b draw, b drop");
-    classic.pass();
-    assert_eq!(classic.phase(), Phase::Power);
-    assert!(!classic.offers("b look a1") && classic.offers("b look c1") && classic.offers("b look b1"));
-}
-
-#[test]
-fn a_snapped_card_has_no_power() {
-    let mut table = Stage::of("faessler", 2).with("peek = 'none'").holds("a", "8S 1R 2R 3R").stock("8R").deal();
-    table.play("a snap a1, b pass");
-    assert_eq!(table.phase(), Phase::Start);
 }
 
 #[test]

@@ -283,14 +283,11 @@ impl Learner {
         let mut tables = self.recipe.seats.clone();
         tables.sort_unstable();
         tables.dedup();
-        let networks = match self.recipe.systems {
-            None => vec![network.clone()],
-            Some(_) => {
-                let others = (0..JUDGED_SYSTEMS).map(|number| sampled_rules(!seed, number).of_one_round());
-                let under = |rules: Rules| network.under(&rules).expect("a general network plays under all rules");
-                others.map(under).chain([network.clone()]).collect()
-            }
-        };
+        let mut networks = vec![network.clone()];
+        if self.recipe.systems.is_some() {
+            let others = (0..JUDGED_SYSTEMS).map(|number| sampled_rules(!seed, number).of_one_round());
+            networks.splice(0..0, others.filter_map(|rules| network.under(&rules)));
+        }
         let judge = |(seats, spec)| {
             judge(&networks, spec, seats, seed, deals, &threads.all)
                 .map_err(|error| error.map_or(LearnError::Interrupted, LearnError::Match))

@@ -305,7 +305,7 @@ fn records_that_cannot_be_learned_from_are_one_sentence() {
 }
 
 #[test]
-fn it_learns_to_beat_random_play() {
+fn a_responder_learns_to_beat_random_play() {
     let path = fresh("random");
     let recipe = Recipe { matches: 40_000, generation: 64, ..Recipe::exploiting("random", "mini-m1", 2) };
     let recipe = Recipe { evaluation: Evaluation { times: 0, deals: 2, ..recipe.evaluation.clone() }, ..recipe };
@@ -315,7 +315,7 @@ fn it_learns_to_beat_random_play() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_nothing_is_lost() {
+fn another_recipe_or_damage_is_refused() {
     let path = fresh("refused");
     let mut folder = LearnFolder::create(&path, recipe(), &rules(), &roster()).unwrap();
     learn(&mut folder, 1, Some(66));
@@ -341,7 +341,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_recipe_says_what_is_wrong_with_it() {
+fn errors_in_a_recipe_name_the_field() {
     let refused = |text: &str| Recipe::from_toml(text).unwrap_err().to_string();
     assert_eq!(refused("seats = 9"), "`seats` must be a number from 2 to 8, found 9");
     assert_eq!(refused("[play]\nlambda = 2.0"), "`play.lambda` must be a number from 0 to 1, found 2.0");

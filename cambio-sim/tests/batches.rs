@@ -5,9 +5,7 @@ use std::path::Path;
 
 use cambio_agents::roster;
 use cambio_core::{Action, Agent, AgentError, Observation};
-use cambio_sim::{
-    Executor, Experiment, FaultPolicy, Plan, PlanPlayer, PlayError, PlayablePlan, RunError, RunFolder, Runner,
-};
+use cambio_sim::{Experiment, FaultPolicy, Plan, PlanPlayer, PlayError, PlayablePlan, RunError, RunFolder};
 
 /// Two tables, with a batch that contains deals of both.
 fn experiment() -> Experiment {
@@ -40,7 +38,7 @@ fn batches_of_other_machines_give_the_same_folder() {
     let root = tempfile::tempdir().unwrap();
     let (one, many) = (root.path().join("one"), root.path().join("many"));
     let plan = planned(&experiment());
-    Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut RunFolder::create(&one, &plan).unwrap()).unwrap();
+    crate::play(&one, &plan);
     let mut folder = RunFolder::create(&many, &plan).unwrap();
     let batches = folder.batches_left();
     let half = batches.end / 2;

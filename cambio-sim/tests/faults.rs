@@ -62,7 +62,7 @@ fn illegal_decisions_end_the_record_of_a_fault() {
 }
 
 #[test]
-fn the_conformance_suite_tells_a_panic_from_its_own() {
+fn panics_of_agents_are_not_panics_of_the_check() {
     let effort = CheckScope { presets: vec!["classic"], seats: vec![2], matches: 1, ..CheckScope::default() };
     let error = check_agent(|| Guarded::new(Rogue { deed: || panic!("out of ideas") }), &effort).unwrap_err();
     assert!(error.to_string().contains("it panicked: out of ideas"), "{error}");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::roster;
-use cambio_sim::{Executor, Experiment, PlayablePlan, ReplayScope, RunFolder, Runner, StoredRun, derive, verify};
+use cambio_sim::{Experiment, PlayablePlan, ReplayScope, RunFolder, StoredRun, derive, verify};
 
 fn plan() -> PlayablePlan {
     let experiment = Experiment { deals: 20, records: true, ..Experiment::at("classic", 2, &["random", "greedy"]) };
@@ -11,9 +11,7 @@ fn plan() -> PlayablePlan {
 }
 
 fn played(path: &Path) -> PathBuf {
-    let plan = plan();
-    let mut folder = RunFolder::create(path, &plan).unwrap();
-    Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap().outcome.unwrap();
+    crate::play(path, &plan());
     path.to_owned()
 }
 

@@ -28,7 +28,7 @@ fn the_choice_depends_on_the_agents_and_is_part_of_the_lock() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_or_left_out() {
+fn luck_needs_agents_that_see_only_their_cards() {
     let oracle = Experiment { analysis: true, ..experiment(&["oracle", "learned"], LuckChoice::Auto) };
     assert!(!oracle.plan(&roster(), Path::new(".")).unwrap().measures_luck());
     let on = Experiment { luck: LuckChoice::On, ..oracle };

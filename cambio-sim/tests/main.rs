@@ -13,3 +13,9 @@ mod mutate;
 mod quantities;
 mod rows;
 mod secrets;
+
+/// Plays a plan into a new folder.
+fn play(path: &std::path::Path, plan: &cambio_sim::PlayablePlan) {
+    let mut folder = cambio_sim::RunFolder::create(path, plan).unwrap();
+    cambio_sim::Runner::new(&cambio_sim::Executor::new(2).unwrap()).run(plan, &mut folder).unwrap().outcome.unwrap();
+}

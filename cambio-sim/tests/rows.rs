@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cambio_agents::roster;
 use cambio_core::{Action, Agent, AgentError, Observation};
-use cambio_sim::{Executor, Experiment, FaultPolicy, RunFolder, Runner, StoredRun, play_block};
+use cambio_sim::{Experiment, FaultPolicy, StoredRun, play_block};
 
 /// Makes the first legal decision. From the seventh turn of the round on, its decision is illegal.
 struct Faulty;
@@ -39,8 +39,7 @@ fn the_rows_of_a_stored_run_are_those_that_were_played() {
         let plan = experiment.plan(&roster, Path::new(".")).unwrap();
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("run");
-        let mut folder = RunFolder::create(&path, &plan).unwrap();
-        Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
+        crate::play(&path, &plan);
         let stored = StoredRun::open(&path).unwrap();
         let mut blocks = stored.blocks().unwrap();
         for block in plan.blocks() {

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use cambio_sim::{
-    Executor, Experiment, PlanError, PlayablePlan, ReplayScope, RunFolder, Runner, Secret, StoredRun, verify,
-};
+use cambio_sim::{Executor, Experiment, PlanError, ReplayScope, RunFolder, Runner, Secret, StoredRun, verify};
 
 fn experiment() -> Experiment {
     let text =
@@ -12,17 +10,12 @@ fn experiment() -> Experiment {
     toml::from_str(text).unwrap()
 }
 
-fn play(path: &Path, plan: &PlayablePlan) {
-    let mut folder = RunFolder::create(path, plan).unwrap();
-    Runner::new(&Executor::new(1).unwrap()).run(plan, &mut folder).unwrap();
-}
-
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
 #[test]
-fn a_secret_is_committed_to_and_told_when_all_is_played() {
+fn a_secret_is_published_after_the_last_deal() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("run");
     let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();
@@ -71,7 +64,7 @@ fn another_secret_than_the_one_committed_to_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("run");
     let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();
-    play(&path, &plan);
+    crate::play(&path, &plan);
     std::fs::write(path.join("secret"), format!("{}\n", Secret::draw())).unwrap();
     let error = StoredRun::open(&path).unwrap().playable(&cambio_agents::roster()).unwrap_err();
     assert!(error.to_string().starts_with("field `secret` must be the secret with the commitment "), "{error}");
@@ -85,7 +78,7 @@ fn two_competitions_have_other_cards_and_streams() {
     let records = || {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("run");
-        play(&path, &experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap());
+        crate::play(&path, &experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap());
         read(&path.join("records.jsonl"))
     };
     let decks = |text: &str| -> Vec<String> {

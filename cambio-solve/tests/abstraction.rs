@@ -1,11 +1,8 @@
 //! Abstractions: one that distinguishes all information sets solves the game, and a coarser one is more exploitable.
 
-use cambio_core::{Rules, Seat};
-use cambio_solve::{Abstraction, Game, InfosetView, Limits, Perceived, SolveError, StopCondition};
-
-fn mini(name: &str) -> Game {
-    Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
-}
+use crate::mini;
+use cambio_core::Seat;
+use cambio_solve::{Abstraction, InfosetView, Perceived, SolveError, StopCondition};
 
 /// Every choice is its own candidate.
 fn each<K>(moment: &InfosetView<'_>, key: K) -> Perceived<K> {
@@ -15,7 +12,7 @@ fn each<K>(moment: &InfosetView<'_>, key: K) -> Perceived<K> {
 const UNTIL: StopCondition = StopCondition { iterations: 300, exploitability: 1e-6 };
 
 #[test]
-fn whoever_tells_all_sets_apart_solves_the_game() {
+fn an_exact_abstraction_solves_the_game() {
     let game = mini("mini-m1");
     let all = Abstraction::of(&game, |moment| each(moment, (moment.seat, moment.set))).unwrap();
     assert_eq!(all.classes(), game.information_sets(Seat::A) + game.information_sets(Seat::B));
@@ -26,7 +23,7 @@ fn whoever_tells_all_sets_apart_solves_the_game() {
 }
 
 #[test]
-fn whoever_tells_less_apart_can_be_exploited_for_more() {
+fn coarser_abstractions_are_more_exploitable() {
     let game = mini("mini-m1");
     let by = |perceive: &dyn Fn(&InfosetView<'_>) -> Option<i32>| {
         let key = |moment: &InfosetView<'_>| (moment.sightings.len(), moment.view.choices().len(), perceive(moment));
@@ -65,7 +62,7 @@ fn choices_of_one_candidate_are_equally_likely() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_abstractions_are_refused() {
     let game = mini("mini-m0");
     let refused = |perceive: &dyn Fn(&InfosetView<'_>) -> Perceived<u8>| {
         let error = Abstraction::of(&game, |moment| perceive(moment)).unwrap_err();

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::SEATS;
 use cambio_core::play::{ChanceMatch, RoundLog};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Action, Rules, Seat, Sighting};
 use cambio_solve::{Cfr, CfrMethod, Game, InfosetView, Limits, ProbabilityError, StopCondition, Strategy};
-
-const SEATS: [Seat; 2] = [Seat::A, Seat::B];
 
 /// The mini games that every test run compiles; the others need `CAMBIO_FULL=1`.
 const SMALL: [&str; 5] = ["mini-m0", "mini-m1", "mini-m3", "mini-k3", "mini-s"];

@@ -2,8 +2,9 @@
 
 use std::io::{Error, Write};
 
-use cambio_core::{Rules, Seat};
-use cambio_solve::{Game, Limits, SolveError, Strategy};
+use crate::{mini, motley};
+use cambio_core::Seat;
+use cambio_solve::{Game, SolveError, Strategy};
 
 /// Reads the nodes of a file, one per line, as words with or without quotes.
 struct Reader<'t> {
@@ -11,10 +12,6 @@ struct Reader<'t> {
     /// The numbers of terminal, chance and decision nodes.
     counts: [u64; 3],
     races: u64,
-}
-
-fn mini(name: &str) -> Game {
-    Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
 }
 
 fn fraction(text: &str) -> (i64, i64) {
@@ -71,20 +68,6 @@ impl Reader<'_> {
             _ => panic!("{line}"),
         }
     }
-}
-
-/// A strategy that is different at every information set.
-fn motley(game: &Game) -> Strategy {
-    let mut strategy = game.uniform();
-    for seat in [Seat::A, Seat::B] {
-        for set in 0..game.information_sets(seat) {
-            let weights: Vec<usize> = (0..game.choices(seat, set).len()).map(|n| 1 + (set * 7 + n * 5) % 11).collect();
-            let sum: usize = weights.iter().sum();
-            let probabilities: Vec<f64> = weights.iter().map(|&weight| weight as f64 / sum as f64).collect();
-            game.set_probabilities(&mut strategy, seat, set, &probabilities);
-        }
-    }
-    strategy
 }
 
 #[test]

@@ -3,41 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::tree::{Book, Tree, dealt, orders, page};
-use cambio_core::rng::{Bounded as _, Key, Purpose};
+use crate::{SEATS, compile, mini, motley};
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Phase, Rules, RulesSpec, Seat};
-use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition, Strategy};
-
-const SEATS: [Seat; 2] = [Seat::A, Seat::B];
-
-fn compile(rules: &Rules) -> Game {
-    Game::compile(rules, &Limits::default(), &mut |_| {}).unwrap()
-}
-
-fn mini(name: &str) -> Game {
-    compile(&Rules::preset(name).unwrap())
-}
+use cambio_solve::{Cfr, CfrMethod, Game, StopCondition, Strategy};
 
 /// A game with ranks 1 and 2, three cards of each, and one turn: small enough to try every pure strategy.
 fn tiny() -> Rules {
     let text = "base = 'mini-m0'\nname = 'tiny'\nturn_limit = 1\ndeck = [\
         { label = '1', rank = '1', points = 1, copies = 3 }, { label = '2', rank = '2', points = 2, copies = 3 }]";
     RulesSpec::from_toml(text).unwrap().validate().unwrap()
-}
-
-/// A strategy that is different at every information set.
-fn motley(game: &Game) -> Strategy {
-    let mut stream = Key::new(7, 0).stream(Purpose::Deck, 0);
-    let mut strategy = game.uniform();
-    for seat in SEATS {
-        for set in 0..game.information_sets(seat) {
-            let weights: Vec<f64> = game.choices(seat, set).iter().map(|_| f64::from(1 + stream.below(9))).collect();
-            let sum: f64 = weights.iter().sum();
-            let probabilities: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
-            game.set_probabilities(&mut strategy, seat, set, &probabilities);
-        }
-    }
-    strategy
 }
 
 /// The probabilities of a strategy, by each seat's sightings.
@@ -75,7 +50,7 @@ fn counts_and_values_are_those_that_two_programs_agree_on() {
 
 /// Regression test: no independent counts exist for these games.
 #[test]
-fn the_rest_of_the_family_is_as_it_was() {
+fn counts_of_the_other_mini_games_are_pinned() {
     let counts = [("mini-k3", 332_213, [21_316, 24_816], 1.36998), ("mini-s", 39_367, [1_728, 1_050], 1.57901)];
     for (name, histories, sets, nash_conv) in counts {
         let game = mini(name);
@@ -98,7 +73,7 @@ fn a_walk_by_histories_finds_the_same_information_sets() {
 
 /// Lazy chance with averaged faces is the same game as shuffled decks: 90 orders in M0, 2,520 in M1.
 #[test]
-fn a_strategy_is_worth_what_it_is_worth_over_all_dealt_decks() {
+fn the_value_is_the_mean_over_all_dealt_decks() {
     for (name, decks) in [("mini-m0", 90), ("mini-m1", 2_520)] {
         let game = mini(name);
         let strategy = motley(&game);

@@ -1,16 +1,11 @@
 //! The solvers agree, strategy files are read back unchanged, invalid input is rejected, and agents are measured.
 
+use crate::{SEATS, mini};
 use cambio_core::testing::RandomAgent;
 use cambio_core::{Action, Agent, AgentError, Observation, Rules, RulesSpec, Seat};
 use cambio_solve::{
     AgentPolicy, Cfr, CfrMethod, Game, InfosetView, Limits, Mccfr, SolveError, StopCondition, Strategy, StrategyError,
 };
-
-const SEATS: [Seat; 2] = [Seat::A, Seat::B];
-
-fn mini(name: &str) -> Game {
-    Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
-}
 
 fn solved(game: &Game, to: f64) -> Strategy {
     Cfr::new(game, CfrMethod::DCFR).run(&StopCondition { iterations: 100_000, exploitability: to }, &mut |_| {})
@@ -97,7 +92,7 @@ fn a_strategy_that_does_not_fit_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_before_it_is_taken() {
+fn games_that_are_too_large_are_refused_at_once() {
     for preset in ["classic", "original", "faessler"] {
         let error = Game::compile(&Rules::preset(preset).unwrap(), &Limits::default(), &mut |_| {}).unwrap_err();
         let SolveError::TooLarge { walked: None, estimate, .. } = &error else { panic!("{preset}: {error}") };
@@ -108,7 +103,7 @@ fn what_is_too_large_is_refused_before_it_is_taken() {
 }
 
 #[test]
-fn what_grows_beyond_its_limits_is_given_up() {
+fn games_that_exceed_their_limits_are_stopped() {
     let rules = Rules::preset("mini-m3").unwrap();
     let refuse = |limits: Limits| {
         let error = Game::compile(&rules, &limits, &mut |_| {}).unwrap_err();
@@ -128,7 +123,7 @@ fn what_grows_beyond_its_limits_is_given_up() {
 }
 
 #[test]
-fn a_rule_table_of_ones_own_is_solved_like_any_other() {
+fn custom_rules_are_solved() {
     let text = "base = 'mini-m0'\nhand = 1\nmax_slots = 1\npeek = 'none'";
     let rules = RulesSpec::from_toml(text).unwrap().validate().unwrap();
     let game = Game::compile(&rules, &Limits::default(), &mut |_| {}).unwrap();
@@ -188,7 +183,7 @@ impl Agent for Fixed {
 }
 
 #[test]
-fn agents_are_asked_only_where_they_come() {
+fn agents_are_asked_only_at_sets_that_they_reach() {
     let game = mini("mini-m1");
     let answers = game.ask(&mut AgentPolicy::new(|| Fixed(None), 0, 1), &mut |_| {}).unwrap();
     assert!(answers.asked.iter().sum::<usize>() < 1_000, "{:?}", answers.asked);

@@ -160,7 +160,7 @@ fn a_restored_table_continues_as_if_it_had_not_been_closed() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused_with_a_sentence() {
+fn invalid_requests_are_refused_with_a_sentence() {
     let mut desk = desk(1);
     let table = |request: Value| json!({ "request": request });
     let against = |opponent: &str| table(json!({ "rules": "classic", "opponents": [opponent] }));
@@ -218,7 +218,7 @@ fn a_decision_counts_once_and_can_be_undone() {
 }
 
 #[test]
-fn a_page_that_sends_what_it_kept_goes_on() {
+fn a_page_continues_from_its_saved_table() {
     let mut desk = desk(1);
     open(&mut desk, 1, &json!({ "rules": "classic", "opponents": ["greedy"], "seat": "b", "seed": "5" }));
     let before = step(&mut desk, 1);

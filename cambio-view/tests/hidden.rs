@@ -16,11 +16,6 @@ use cambio_core::{
 use cambio_view::{Catalogue, Desk, ReactionTimes, Session, SessionConfig};
 use serde_json::Value;
 
-/// The size of a randomized test: `small`, or `full` with `CAMBIO_FULL=1`.
-fn amount<T>(small: T, full: T) -> T {
-    if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
-}
-
 /// An agent that takes the decisions of its seat from a script.
 struct Scripted {
     script: Arc<Vec<(Seat, Action)>>,
@@ -228,7 +223,7 @@ impl World {
 /// Plays pairs of worlds that a seat cannot distinguish, and compares what the page of the seat receives.
 #[test]
 fn worlds_that_a_seat_cannot_distinguish_give_the_same_bytes() {
-    let pairs = amount(60, 10_000);
+    let pairs = crate::amount(60, 10_000);
     let (mut compared, mut differ, mut bytes) = (0, 0, 0);
     for deal in 0.. {
         let key = Key::new(41, deal);

@@ -8,7 +8,7 @@ use crate::policy::NetworkPolicy;
 
 /// If all seats play as assumed, their decisions are on average more likely in the true world than in a sampled one.
 #[test]
-fn decisions_tell_of_cards() {
+fn decisions_are_evidence_about_cards() {
     let rules = Rules::preset("classic").unwrap();
     let inputs = NetworkInputs::new(&rules);
     let mut floats = FloatNetwork::zero(inputs.count());
@@ -70,7 +70,7 @@ fn decisions_tell_of_cards() {
 }
 
 #[test]
-fn places_are_drawn_as_their_shares_say() {
+fn places_are_drawn_in_proportion_to_their_shares() {
     let drawn: Vec<usize> = resample(&[1.0, 0.0, 3.0, 4.0], 8).collect();
     assert_eq!(drawn, [0, 2, 2, 2, 3, 3, 3, 3]);
     assert_eq!(resample(&[0.5], 3).collect::<Vec<_>>(), [0, 0, 0]);

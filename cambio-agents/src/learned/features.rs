@@ -214,7 +214,7 @@ impl Features {
         let blocks = Blocks::new(&deck, has);
         let all: Vec<_> = Blocks::ALL.iter().map(|&(presence, axes)| (has(presence), axes)).collect();
         let embedding = is_general.then(|| Embedding::new(rules, &deck, &all));
-        Features { blocks, groups, bits, deck, embedding }
+        Features { deck, groups, bits, blocks, embedding }
     }
 
     #[inline]

@@ -182,7 +182,7 @@ impl Embedding {
         }
         scale.of_rules(|input| embedding.rules.push((embedding.count + input) as u16));
         embedding.count += KNOBS.len() * ORDINALS + DECK_PROPERTIES;
-        assert!(embedding.count <= usize::from(u16::MAX), "general inputs are numbered by 16 bits");
+        assert!(u16::try_from(embedding.count).is_ok(), "general inputs are numbered by 16 bits");
         embedding
     }
 
@@ -218,10 +218,9 @@ fn general_size(axis: Axis) -> usize {
         Axis::Face => KNOWN + 2,
         Axis::Sum => SUMS + STEPS + STEPS,
         Axis::Difference => DIFFERENCES + STEPS,
-        Axis::CoarseDifference => STEPS,
         Axis::Turn(turns) => turns + 2 * LEFT.len() + 2,
         Axis::Total | Axis::Projection => PARTS + STEPS,
-        Axis::Lead => STEPS,
+        Axis::CoarseDifference | Axis::Lead => STEPS,
         Axis::Decisive => 1 + DECISIVE.len() * ORDINALS,
     }
 }
@@ -301,10 +300,8 @@ impl Scale<'_> {
             Axis::Number(_) => to.push(place),
             Axis::Class => to.extend(self.known(place as u8)),
             Axis::Rank => to.extend(self.rank(place)),
-            Axis::ClassOrUnknown if place < classes => to.extend(self.known(place as u8)),
-            Axis::ClassOrUnknown => to.push(KNOWN),
-            Axis::Face if place < classes => to.extend(self.known(place as u8)),
-            Axis::Face => to.push(KNOWN + place - classes),
+            Axis::ClassOrUnknown | Axis::Face if place < classes => to.extend(self.known(place as u8)),
+            Axis::ClassOrUnknown | Axis::Face => to.push(KNOWN + place - classes),
             Axis::Category if place < 2 * classes => {
                 to.extend(self.known((place / 2) as u8).map(|property| 2 * property + place % 2));
             }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_spec_is_written_as_it_is_read() {
+fn specs_round_trip() {
     let roster = roster();
     for spec in [
         "random",
@@ -18,7 +18,7 @@ fn a_spec_is_written_as_it_is_read() {
 }
 
 #[test]
-fn a_bad_spec_gets_a_sentence_that_says_what_is_allowed() {
+fn errors_in_a_spec_name_the_allowed_values() {
     let roster = roster();
     for (spec, sentence) in [
         ("gready", "there is no agent `gready`; did you mean `greedy`? the agents are random, greedy, heuristic, "),

@@ -143,7 +143,7 @@ fn decisions_are_judged_by_their_availability_count() {
 }
 
 #[test]
-fn what_an_iteration_was_worth_goes_to_the_seats_that_decided() {
+fn each_seat_that_decided_is_credited_with_its_payoff() {
     let mut tree = SearchTree::default();
     tree.plant(Seat::A, [Action::Draw, Action::Call].into_iter(), 100);
     tree.offered = vec![Action::Draw, Action::Take];
@@ -162,7 +162,7 @@ fn what_an_iteration_was_worth_goes_to_the_seats_that_decided() {
 }
 
 #[test]
-fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
+fn knowledge_of_a_card_follows_it_through_a_swap() {
     let rules = Rules::preset("classic").unwrap();
     let (world, _) = twin_worlds(&rules);
     let mut world = world;

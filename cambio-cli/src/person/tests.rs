@@ -34,7 +34,7 @@ fn every_decision_is_understood_by_its_words() {
 }
 
 #[test]
-fn answers_may_be_short_where_they_mean_one_decision() {
+fn unambiguous_short_answers_are_accepted() {
     let read = |list: &str| list.split(", ").map(str::to_owned).collect::<Vec<String>>();
     let held = read("drop, keep a1, keep a2, keep a10");
     assert_eq!(understand("d", &held), Ok("drop"));
@@ -70,7 +70,7 @@ fn played(input: &'static str, notes: bool) -> (String, SessionEnd) {
 }
 
 #[test]
-fn a_person_is_told_what_its_seat_saw_and_nothing_else() {
+fn a_person_sees_only_the_sightings_of_its_seat() {
     let (printed, ending) = played("\nk a1\n\n\ncall\n", true);
     assert!(matches!(ending, SessionEnd::Over(_)), "{printed}");
     let before_the_end = printed.split("the round ends: ").next().unwrap();
@@ -102,7 +102,7 @@ fn a_person_is_told_what_its_seat_saw_and_nothing_else() {
 }
 
 #[test]
-fn what_is_no_text_is_asked_again() {
+fn invalid_input_is_asked_again() {
     let mut out = Vec::new();
     let mut person = Person::new(&b"\xe9\n  Draw \n"[..], &mut out, CancelToken::new());
     assert_eq!(person.read().as_deref(), Some("\u{fffd}"));
@@ -111,7 +111,7 @@ fn what_is_no_text_is_asked_again() {
 }
 
 #[test]
-fn who_leaves_ends_the_match() {
+fn leaving_ends_the_match() {
     for input in ["draw\n", "draw\nquit\ndrop\n"] {
         let (printed, ending) = played(input, true);
         assert!(matches!(&ending, SessionEnd::Left(why) if why == "you left the match"), "{printed}");

@@ -40,18 +40,22 @@ pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Runs a command that must succeed, and returns its output.
-pub(crate) fn done(folder: &Path, words: &str) -> String {
+/// Runs a command that must succeed, and returns its standard output and its standard error.
+pub(crate) fn streams(folder: &Path, words: &str) -> (String, String) {
     let output = cambio(folder, words);
     assert!(output.status.success(), "{words}: {}", said(&output));
-    said(&output)
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Runs a command that must succeed, and returns its output.
+pub(crate) fn done(folder: &Path, words: &str) -> String {
+    let (out, error) = streams(folder, words);
+    out + &error
 }
 
 /// Runs a command that must succeed, and returns its standard output.
 pub(crate) fn prints(folder: &Path, words: &str) -> String {
-    let output = cambio(folder, words);
-    assert!(output.status.success(), "{words}: {}", said(&output));
-    String::from_utf8(output.stdout).unwrap()
+    streams(folder, words).0
 }
 
 /// Plays the experiment `spec` into the folder `out`, and returns the printed tables.
@@ -67,15 +71,49 @@ pub(crate) fn fails(folder: &Path, exit: i32, words: &str) -> String {
     said(&output)
 }
 
-/// Runs a command that must be refused with this sentence.
-pub(crate) fn refuses(folder: &Path, words: &str, sentence: &str) {
-    let said = fails(folder, 1, words);
-    assert!(said.contains(sentence), "{words}: {said}");
+/// Runs a command that must fail with this exit code and this sentence.
+pub(crate) fn fails_with(folder: &Path, exit: i32, words: &str, sentence: &str) {
+    let said = fails(folder, exit, words);
+    assert!(said.contains(sentence), "{words}: {said}, not {sentence}");
 }
 
-/// The rows of a CSV file as maps from column to cell.
+/// Runs a command that must be refused with this sentence, without a result on standard output.
+pub(crate) fn refuses(folder: &Path, words: &str, sentence: &str) {
+    let output = cambio(folder, words);
+    let said = said(&output);
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(1), true), "{words}: {said}");
+    assert!(said.contains(sentence), "{words}: {said}, not {sentence}");
+}
+
+/// A bot as a shell script, which runs these commands at each of its decisions.
+pub(crate) fn script(at_decisions: &str) -> String {
+    format!(
+        "read -r hello; echo '{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}'\n\
+         while read -r line; do case $line in *'\"type\":\"decide\"'*) {at_decisions};; esac; done\n"
+    )
+}
+
+/// The commands with which a [`script`] takes the first legal decision.
+pub(crate) const FIRST: &str = r#"rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}""#;
+
+/// The spec of a bot whose program is this shell script.
+pub(crate) fn bot(file: &str) -> String {
+    format!("external(\"sh {file}\",start_ms=60000,deadline_ms=60000)")
+}
+
+/// The rows of CSV as maps from column to cell.
+pub(crate) fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(csv.as_bytes()).deserialize().map(|row| row.unwrap()).collect()
+}
+
+/// The rows of a CSV file.
 pub(crate) fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
-    csv::Reader::from_path(path).unwrap().deserialize().map(|row| row.unwrap()).collect()
+    rows(&fs::read_to_string(path).unwrap())
+}
+
+/// The number in a cell.
+pub(crate) fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column}: {row:?}"))
 }
 
 /// The files of a run, without the times.

@@ -25,7 +25,7 @@ fn a_stream_equals_the_one_of_rand_chacha() {
 }
 
 #[test]
-fn a_stream_restarts_while_it_has_its_first_words() {
+fn a_stream_restarts_only_within_its_first_batch() {
     let mut stream = Stream::from_seed([7; 32]);
     assert!(stream.rewind());
     let first: Vec<u32> = (0..BATCH).map(|_| stream.next_u32()).collect();
@@ -94,7 +94,7 @@ fn texts_of_any_length_are_seeds_and_pinned() {
 }
 
 #[test]
-fn what_is_no_seed_is_refused() {
+fn invalid_seeds_are_refused() {
     for text in ["", "-1", "1.0", "18446744073709551616", "0xff", &"g".repeat(64), &"a".repeat(63)] {
         assert_eq!(text.parse::<Seed>(), Err(SeedError), "{text}");
     }

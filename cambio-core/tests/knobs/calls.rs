@@ -203,7 +203,7 @@ pub(crate) fn empty_layouts_act_as_their_knob_says() {
 }
 
 #[test]
-pub(crate) fn who_comes_after_the_last_card_of_a_layout_pays_or_not() {
+pub(crate) fn snaps_after_an_empty_layout_are_fined_or_not() {
     // a drops a 7. b snaps its last card, and c is late with a 7 or wrong with a 5.
     let news = |fields: &str, race: &str, c: &str| {
         let mut table = Stage::of("original", 3)
@@ -266,7 +266,7 @@ pub(crate) fn an_empty_stock_is_reshuffled_or_ends_the_round() {
 }
 
 #[test]
-pub(crate) fn the_round_ends_after_so_many_turns() {
+pub(crate) fn the_turn_limit_ends_the_round() {
     for limit in [1, 3] {
         let mut table = Stage::of("classic", 2).with(&format!("turn_limit = {limit}")).deal();
         for _ in 0..limit {
@@ -313,8 +313,10 @@ pub(crate) fn the_cards_of_a_caller_are_locked_or_open() {
         let fields = format!("lock_caller = {}", !open);
         let mut swap = table(&fields, "swap");
         assert_eq!((swap.offers("b snap a1"), swap.offers("b touch a1")), (open, open));
+        assert!(swap.offers("b snap b1") && swap.offers("b snap c1"));
         assert_eq!(swap.pass(), "bc", "`caller_snaps` decides whether the caller is asked");
         assert_eq!((swap.offers("b swap a1 b1"), swap.offers("b swap a1 c1")), (open, open));
+        assert!(swap.offers("b swap b1 c1") && swap.offers("b swap c1 c2"));
         let mut reveal = table(&fields, "KB");
         reveal.pass();
         reveal.play("b show c1");

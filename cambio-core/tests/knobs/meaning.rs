@@ -53,7 +53,7 @@ fn notes(base: &str, fields: &str) -> Vec<String> {
 }
 
 #[test]
-fn notes_name_what_is_probably_not_meant() {
+fn notes_name_probable_mistakes() {
     for (base, fields, note) in [
         (
             "classic",

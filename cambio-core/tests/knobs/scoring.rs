@@ -33,7 +33,7 @@ const LOW: &str = "0 0 1 2";
 const HIGH: &str = "3 3 3 3";
 
 #[test]
-pub(crate) fn the_match_ends_after_so_many_rounds_whatever_the_totals() {
+pub(crate) fn the_round_limit_ends_the_match() {
     let result = called("", LOW, HIGH).result();
     assert!(repeated("round_limit = 2", &result, 2).0);
     assert!(!repeated("round_limit = 3", &result, 2).0);
@@ -48,15 +48,15 @@ pub(crate) fn a_round_scores_points_or_shares_or_wins_and_losses() {
     assert_eq!(shares("win_loss", LOW, HIGH), ["1", "-1"]);
     assert_eq!(shares("win_loss", HIGH, LOW), ["-1", "1"]);
     assert_eq!(shares("win_loss", "1 1 1 1", "0 0 2 2"), ["-1", "1"], "a tie with the caller");
-    let uncalled = |score: &str| {
+    let uncalled = |score: &str, a: &str| {
         let fields = format!("score = '{score}'\nbest = 'most'\nturn_limit = 1");
-        let mut table =
-            Stage::of("original", 2).with(&fields).holds("a", "1 1 1 1").holds("b", "0 0 2 2").stock("9").deal();
+        let mut table = Stage::of("original", 2).with(&fields).holds("a", a).holds("b", "0 0 2 2").stock("9").deal();
         table.idle();
         table.outcome().1
     };
-    assert_eq!(uncalled("win_loss"), ["0", "0"], "a tie without a caller");
-    assert_eq!(uncalled("share"), ["0.5", "0.5"]);
+    assert_eq!(uncalled("win_loss", "1 1 1 1"), ["0", "0"], "a tie without a caller");
+    assert_eq!(uncalled("win_loss", HIGH), ["-1", "1"]);
+    assert_eq!(uncalled("share", "1 1 1 1"), ["0.5", "0.5"]);
 }
 
 #[test]
@@ -115,7 +115,7 @@ pub(crate) fn the_lowest_seat_without_a_call_adds_or_sets_or_multiplies() {
 }
 
 #[test]
-pub(crate) fn a_total_becomes_another_where_it_is_exactly_so() {
+pub(crate) fn a_total_is_reset_at_exactly_its_value() {
     // Each round adds -2 to a's total and 12 to b's.
     let result = called("", LOW, HIGH).result();
     let totals = |reset: &str, rounds: usize| {

@@ -47,7 +47,7 @@ pub(crate) fn only_own_cards_or_all_can_be_snapped() {
 }
 
 #[test]
-pub(crate) fn who_knows_no_match_is_not_asked() {
+pub(crate) fn only_seats_that_know_a_match_are_asked() {
     let dropped = |known_only: bool, a: &str, b: &str| {
         let mut table = Stage::of("classic", 2)
             .with(&format!("snap_known_only = {known_only}"))
@@ -63,6 +63,11 @@ pub(crate) fn who_knows_no_match_is_not_asked() {
     assert!(dropped(false, a, b).offers("a snap a1"));
     let table = dropped(true, a, b);
     assert_eq!(table.legal(), "b: pass, snap b3");
+    // Both seats know a match. Seat a is asked first, because it is a's turn.
+    let mut both = dropped(true, "2h 3h 5c 4h", b);
+    assert_eq!(both.legal(), "a: pass, snap a3");
+    both.play("a pass");
+    assert_eq!(both.legal(), "b: pass, snap b3");
     // No seat knows a match, so no window opens.
     assert_eq!(dropped(true, "5c 2h 3h 4h", "5d 2d 3d 4d").phase(), Phase::Close);
 }

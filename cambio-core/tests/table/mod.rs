@@ -218,11 +218,14 @@ impl Scene {
         asked
     }
 
-    /// Plays a turn: the seat to act draws and drops a card without a power, and all seats pass.
+    /// Plays a turn: the seat to act draws and drops a card, all seats pass, and the seat declines the card's power.
     pub(crate) fn idle(&mut self) {
         self.apply(Action::Draw);
         self.apply(Action::Drop);
         self.pass();
+        while self.phase() == Phase::Power {
+            self.apply(Action::Skip);
+        }
         if self.phase() == Phase::Close {
             self.apply(Action::End);
         }
@@ -247,46 +250,8 @@ impl Scene {
     }
 
     fn tell(&self, from: usize, sees: impl Fn(&Event<Card>) -> Sighting) -> String {
-        let lines: Vec<String> = self.log[from..].iter().map(|event| self.describe(sees(event))).collect();
+        let lines: Vec<String> = self.log[from..].iter().map(|event| describe(self.rules(), sees(event))).collect();
         lines.join("; ")
-    }
-
-    fn describe(&self, sighting: Sighting) -> String {
-        let label = |card: Card| self.rules().label(card).to_owned();
-        let face = |face: Option<Card>| face.map_or_else(|| "?".to_owned(), label);
-        match sighting {
-            Event::Dealt { starter, extra } if extra.is_empty() => format!("dealt from {starter}"),
-            Event::Dealt { starter, extra } => format!("dealt from {starter}, one more to {extra:?}"),
-            Event::Peeked { seat, spot, face: card } => format!("{seat} peeks {spot}: {}", face(card)),
-            Event::Flipped { card } => format!("{} flipped", label(card)),
-            Event::TurnBegan { seat } => format!("{seat}'s turn"),
-            Event::Drew { seat, face: card } => format!("{seat} draws {}", face(card)),
-            Event::Took { seat, card } => format!("{seat} takes {}", label(card)),
-            Event::Dropped { seat, card } => format!("{seat} drops {}", label(card)),
-            Event::Kept { seat, spot, replaced } => format!("{seat} keeps {spot} for {}", label(replaced)),
-            Event::Looked { seat, spot, face: card } => format!("{seat} looks {spot}: {}", face(card)),
-            Event::Swapped { seat, one, other } => format!("{seat} swaps {one} {other}"),
-            Event::Shown { spot, card } => format!("{spot} shown: {}", label(card)),
-            Event::Skipped { seat } => format!("{seat} skips"),
-            Event::Touched { seat, spot } => format!("{seat} touches {spot}"),
-            Event::Snapped { seat, spot, card, verdict } => {
-                let verdict = match verdict {
-                    SnapOutcome::Right => "right",
-                    SnapOutcome::Wrong => "wrong",
-                    SnapOutcome::Late => "late",
-                };
-                format!("{seat} snaps {spot}: {} {verdict}", label(card))
-            }
-            Event::Aborted { seat } => format!("{seat} too late"),
-            Event::Penalised { seat, spot } => format!("{seat} penalty {spot}"),
-            Event::PenaltyWaived { seat } => format!("{seat} penalty waived"),
-            Event::Gave { seat, from, to } => format!("{seat} gives {from} {to}"),
-            Event::Called { seat } => format!("{seat} calls"),
-            Event::BecameSafe { seat } => format!("{seat} safe"),
-            Event::Reshuffled { cards } => format!("{cards} reshuffled"),
-            Event::Ended { reason } => format!("ended {}", reason.word()),
-            Event::TurnedUp { spot, card } => format!("{spot} turned up: {}", label(card)),
-        }
     }
 
     /// The label of the card in a spot; `-` for a gap.
@@ -350,8 +315,47 @@ impl Scene {
     }
 }
 
+/// A sighting as text.
+pub(crate) fn describe(rules: &Rules, sighting: Sighting) -> String {
+    let label = |card: Card| rules.label(card).to_owned();
+    let face = |face: Option<Card>| face.map_or_else(|| "?".to_owned(), label);
+    match sighting {
+        Event::Dealt { starter, extra } if extra.is_empty() => format!("dealt from {starter}"),
+        Event::Dealt { starter, extra } => format!("dealt from {starter}, one more to {extra:?}"),
+        Event::Peeked { seat, spot, face: card } => format!("{seat} peeks {spot}: {}", face(card)),
+        Event::Flipped { card } => format!("{} flipped", label(card)),
+        Event::TurnBegan { seat } => format!("{seat}'s turn"),
+        Event::Drew { seat, face: card } => format!("{seat} draws {}", face(card)),
+        Event::Took { seat, card } => format!("{seat} takes {}", label(card)),
+        Event::Dropped { seat, card } => format!("{seat} drops {}", label(card)),
+        Event::Kept { seat, spot, replaced } => format!("{seat} keeps {spot} for {}", label(replaced)),
+        Event::Looked { seat, spot, face: card } => format!("{seat} looks {spot}: {}", face(card)),
+        Event::Swapped { seat, one, other } => format!("{seat} swaps {one} {other}"),
+        Event::Shown { spot, card } => format!("{spot} shown: {}", label(card)),
+        Event::Skipped { seat } => format!("{seat} skips"),
+        Event::Touched { seat, spot } => format!("{seat} touches {spot}"),
+        Event::Snapped { seat, spot, card, verdict } => {
+            let verdict = match verdict {
+                SnapOutcome::Right => "right",
+                SnapOutcome::Wrong => "wrong",
+                SnapOutcome::Late => "late",
+            };
+            format!("{seat} snaps {spot}: {} {verdict}", label(card))
+        }
+        Event::Aborted { seat } => format!("{seat} too late"),
+        Event::Penalised { seat, spot } => format!("{seat} penalty {spot}"),
+        Event::PenaltyWaived { seat } => format!("{seat} penalty waived"),
+        Event::Gave { seat, from, to } => format!("{seat} gives {from} {to}"),
+        Event::Called { seat } => format!("{seat} calls"),
+        Event::BecameSafe { seat } => format!("{seat} safe"),
+        Event::Reshuffled { cards } => format!("{cards} reshuffled"),
+        Event::Ended { reason } => format!("ended {}", reason.word()),
+        Event::TurnedUp { spot, card } => format!("{spot} turned up: {}", label(card)),
+    }
+}
+
 /// A seat that sees the face of an event.
-fn witness(event: Event<Card>) -> Seat {
+pub(crate) fn witness(event: Event<Card>) -> Seat {
     match event {
         Event::Peeked { seat, .. } | Event::Drew { seat, .. } | Event::Looked { seat, .. } => seat,
         _ => Seat::A,

@@ -109,7 +109,7 @@ fn cancelling_ends_work_that_asks_and_keeps_what_is_finished() {
 }
 
 #[test]
-fn a_look_that_fails_ends_the_run() {
+fn an_error_while_watching_ends_the_run() {
     let executor = Executor::new(2).unwrap();
     let work = |_, worker: &Worker<'_>| {
         while !worker.is_stopped() {

@@ -28,7 +28,7 @@ fn choices() -> ChoiceSamples {
 }
 
 #[test]
-fn it_learns_what_is_taken() {
+fn a_policy_learns_the_chosen_candidate() {
     let (choices, mut trainer) = (choices(), Trainer::new(5, 1));
     let first = trainer.step_choices(&choices, 0..300, 0.01);
     for _ in 0..100 {
@@ -39,28 +39,34 @@ fn it_learns_what_is_taken() {
     assert!(last.samples == 300 && last.sum / 300.0 < 0.05, "{}", last.sum / 300.0);
 }
 
-#[test]
-fn the_gradient_of_a_choice_is_the_slope_of_its_loss() {
-    let (choices, mut trainer) = (choices(), Trainer::new(5, 3));
-    let base = trainer.clone();
-    let loss_of = |trainer: &mut Trainer| -> f32 {
-        let mut lesson = Choices { choices: &choices, forward: Vec::new() };
-        (0..4).map(|number| lesson.learn(pulp::Scalar::new(), trainer, number)).sum()
-    };
-    let loss = loss_of(&mut trainer);
-    let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
-    for place in places.into_iter().chain([trainer.parts.last + 2, trainer.parts.last_bias]) {
+/// Compares the gradient that `learn` adds up with the slopes of a loss at some weights.
+fn check_gradient(learn: impl FnOnce(&mut Trainer), mut loss: impl FnMut(&mut Trainer) -> f32) {
+    let (base, by) = (Trainer::new(5, 3), 1e-2);
+    let mut trainer = base.clone();
+    learn(&mut trainer);
+    let (first, parts) = (loss(&mut base.clone()), &trainer.parts);
+    let hidden = [0, WIDTH + 3, 2 * WIDTH + 7, parts.bias + 5, parts.second + 40];
+    for place in hidden.into_iter().chain([parts.last + 2, parts.last_bias]) {
         let mut moved = base.clone();
-        let by = 1e-2;
         moved.weights[place] += by;
-        let slope = (loss_of(&mut moved) - loss) / by;
+        let slope = (loss(&mut moved) - first) / by;
         let given = trainer.gradient[place];
         assert!((slope - given).abs() < 0.02 + 0.1 * given.abs(), "place {place}: {slope} for {given}");
     }
 }
 
 #[test]
-fn it_learns_which_input_wins() {
+fn the_gradient_of_a_choice_is_the_slope_of_its_loss() {
+    let choices = choices();
+    let loss = |trainer: &mut Trainer| -> f32 {
+        let mut lesson = Choices { choices: &choices, forward: Vec::new() };
+        (0..4).map(|number| lesson.learn(pulp::Scalar::new(), trainer, number)).sum()
+    };
+    check_gradient(|trainer| _ = loss(trainer), &loss);
+}
+
+#[test]
+fn values_learn_the_winning_input() {
     let (samples, mut trainer) = (samples(), Trainer::new(5, 1));
     let first = trainer.step_values(&samples, 0..400, 0.01);
     for _ in 0..100 {
@@ -74,25 +80,10 @@ fn it_learns_which_input_wins() {
 #[test]
 fn the_gradient_is_the_slope_of_the_loss() {
     let samples = samples();
-    let mut trainer = Trainer::new(5, 3);
-    let base = trainer.clone();
-    let mut loss = 0.0;
-    for number in 0..4 {
-        loss += Values(&samples).learn(pulp::Scalar::new(), &mut trainer, number);
-    }
-    let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
-    for place in places.into_iter().chain([trainer.parts.last + 2, trainer.parts.last_bias]) {
-        let mut moved = base.clone();
-        let by = 1e-2;
-        moved.weights[place] += by;
-        let mut other = 0.0;
-        for number in 0..4 {
-            other += Values(&samples).learn(pulp::Scalar::new(), &mut moved, number);
-        }
-        let slope = (other - loss) / by;
-        let given = trainer.gradient[place];
-        assert!((slope - given).abs() < 0.02 + 0.1 * given.abs(), "place {place}: {slope} for {given}");
-    }
+    let loss = |trainer: &mut Trainer| -> f32 {
+        (0..4).map(|number| Values(&samples).learn(pulp::Scalar::new(), trainer, number)).sum()
+    };
+    check_gradient(|trainer| _ = loss(trainer), &loss);
 }
 
 #[test]
@@ -150,8 +141,7 @@ const SURROGATE: Surrogate = Surrogate { clip: 0.2, entropy: 0.3 };
 
 #[test]
 fn the_gradient_of_a_policy_is_the_slope_of_its_objective() {
-    let (samples, mut trainer) = (policy(), Trainer::new(5, 3));
-    let base = trainer.clone();
+    let samples = policy();
     // The objective, computed from the outputs alone. No ratio is clipped with these advantages.
     let advantages = [0.5, -0.7, 0.2, -0.1];
     let objective = |trainer: &Trainer| -> f32 {
@@ -174,18 +164,12 @@ fn the_gradient_of_a_policy_is_the_slope_of_its_objective() {
     };
     let free = Surrogate { clip: 1e9, ..SURROGATE };
     let mut lesson = Policy { samples: &samples, advantages: &advantages, surrogate: free, forward: Vec::new() };
-    for number in 0..advantages.len() {
-        lesson.learn(pulp::Scalar::new(), &mut trainer, number);
-    }
-    let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
-    for place in places.into_iter().chain([trainer.parts.last + 2]) {
-        let mut moved = base.clone();
-        let by = 1e-2;
-        moved.weights[place] += by;
-        let slope = -(objective(&moved) - objective(&base)) / by;
-        let given = trainer.gradient[place];
-        assert!((slope - given).abs() < 0.02 + 0.1 * given.abs(), "place {place}: {slope} for {given}");
-    }
+    let mut learn = |trainer: &mut Trainer| {
+        for number in 0..advantages.len() {
+            lesson.learn(pulp::Scalar::new(), trainer, number);
+        }
+    };
+    check_gradient(&mut learn, |trainer| -objective(trainer));
 }
 
 #[test]

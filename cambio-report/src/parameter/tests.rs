@@ -14,7 +14,7 @@ fn agents_differing_in_one_number_are_a_family() {
 }
 
 #[test]
-fn an_axis_is_logarithmic_where_the_steps_are() {
+fn an_axis_is_logarithmic_if_the_steps_are() {
     for (values, expected) in [
         (&[10.0, 30.0, 100.0, 300.0][..], true),
         (&[1.0, 2.0, 4.0, 8.0, 16.0], true),

@@ -2,7 +2,7 @@ use super::*;
 use crate::resampling::stream;
 
 #[test]
-fn the_best_of_planted_means_is_told_from_the_rest() {
+fn the_best_of_planted_means_is_distinguished() {
     let mut rng = stream(5, 5);
     let means = [0.40, 0.50, 0.51, 0.42];
     let mut scores = vec![Vec::new(); 4];

@@ -3,7 +3,7 @@ use crate::resampling::{ResampleRng as _, stream};
 
 /// Regression test: the chi-square limit, which was used before, rejects 22 % here instead of 5 %.
 #[test]
-fn one_of_twenty_is_rejected_where_nothing_is_to_be_found() {
+fn one_in_twenty_true_hypotheses_is_rejected() {
     let runs = crate::amount(2000, 10_000);
     let mut rng = stream(3, 12);
     for (q, clusters) in [(3, 12_usize), (7, 12), (3, 60)] {

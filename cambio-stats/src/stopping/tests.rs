@@ -24,7 +24,7 @@ use crate::sprt::{FIRST_LOOK, Hypotheses, Sprt, Verdict, score_of_elo};
 use crate::{Moments, Support};
 
 #[test]
-fn all_there_is_adds_up_to_1() {
+fn probabilities_of_stopping_add_up_to_1() {
     for (drift, time) in [(0.0, 30.0), (0.05, 80.0), (-0.2, 10.0), (0.3, 400.0)] {
         let walk = BrownianMotion { drift, variance: 0.1, below: 2.9, above: 2.2 };
         let all = walk.above_by(time) + walk.mirrored().above_by(time) + walk.between(-2.9, time);

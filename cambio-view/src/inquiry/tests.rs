@@ -19,7 +19,7 @@ fn a_decision_of_a_seat_that_is_not_at_the_table_is_an_error() {
 }
 
 #[test]
-fn what_an_agent_considered_has_what_it_played() {
+fn considered_decisions_include_the_played_one() {
     let roster = roster();
     let mut explained = 0;
     for (number, agent) in

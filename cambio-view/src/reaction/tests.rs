@@ -15,7 +15,7 @@ fn reaction_times_have_their_median_and_spread() {
 }
 
 #[test]
-fn the_faster_comes_first_and_who_has_no_time_last() {
+fn faster_seats_come_first_and_untimed_ones_last() {
     let times = ReactionTimes([900, 400, 700, 500, 1000, 1100, 1200, 1300]);
     let letters = |times: ReactionTimes| times.order().seats().map(Seat::letter).collect::<String>();
     assert_eq!(letters(times), "bdcaefgh");

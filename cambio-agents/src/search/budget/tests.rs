@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_budget_is_halved_by_what_it_is_of() {
+fn budgets_of_each_kind_are_halved() {
     let halves = |budget: Budget| {
         let mut countdown = budget.begin();
         let (mut count, mut halves) = (0, Vec::new());

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_power_is_written_as_it_is_read() {
+fn powers_round_trip() {
     for text in [
         "",
         "look own",

@@ -17,7 +17,7 @@ fn labels(lineups: &str, seats: usize) -> Vec<String> {
 }
 
 #[test]
-fn lineups_are_what_their_rule_says() {
+fn lineups_follow_their_rule() {
     assert_eq!(labels("'compositions'", 2), ["random | greedy", "random | heuristic", "greedy | heuristic"]);
     assert_eq!(labels("'compositions'", 3).len(), 10 - 3);
     let field = "{ field = ['heuristic'] }";

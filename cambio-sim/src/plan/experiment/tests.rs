@@ -42,16 +42,41 @@ fn with_agents(agents: &str, more: &str) -> Result<crate::PlayablePlan, String> 
 
 #[test]
 fn errors_name_the_field_and_its_values() {
-    for (more, sentence) in [
+    let whole = ["seed = 1", "deals = 2", "rules = 'classic'", "seats = 2", "agents = ['greedy', 'random']"];
+    for (line, sentence) in [
         ("luck = true", "line 6: field `luck` must be one of `auto`, `on`, `off`, found true"),
         ("payoff = 1", "line 6: field `payoff` must be one of `rank_points`, `win`, `points`, `margin`, found 1"),
         ("luck = 'of'", "line 6: field `luck` must be one of `auto`, `on`, `off`, found 'of'"),
+        (
+            "lineups = { field = ['sharp'] }",
+            "field `lineups` must be limited to agents in `agents`, found `sharp`; add it to `agents`",
+        ),
+        ("lineups = 'each'", "{ focal, field } or { pools }, found 'each'"),
+        ("deals = 'many'", "line 2: field `deals` must be a whole number of at least 1, found 'many'"),
+        ("deals = -1", "line 2: field `deals` must be a whole number of at least 1, found -1"),
+        ("seats = [2, 'four']", "field `seats` must be a whole number of at least 0, found 'four'"),
+        (
+            "agents = 'greedy'",
+            "line 5: field `agents` must be a list of specs and of tables { spec, name }, found 'greedy'",
+        ),
+        (
+            "agents = [\n  'greedy',\n  3,\n]",
+            "line 5: field `agents` must be a list of specs and of tables { spec, name }, found [",
+        ),
+        ("records = 'yes'", "field `records` must be true or false, found 'yes'"),
     ] {
-        assert_eq!(with_agents("['greedy', 'random']", more).map(|plan| plan.lock()).unwrap_err(), sentence);
+        let field = line.split(' ').next().unwrap();
+        let mut lines = whole.to_vec();
+        match lines.iter().position(|other| other.starts_with(field)) {
+            Some(place) => lines[place] = line,
+            None => lines.push(line),
+        }
+        let planned = read_toml::<Experiment>(&lines.join("\n")).and_then(|experiment| {
+            experiment.plan(&cambio_agents::roster(), Path::new(".")).map_err(|error| error.to_string())
+        });
+        let error = planned.map(|plan| plan.lock()).unwrap_err();
+        assert!(error.contains(sentence), "{error}");
     }
-    let text = "seed = 1\ndeals = -1\nrules = 'classic'\nseats = 2\nagents = ['greedy']";
-    let error = read_toml::<Experiment>(text).unwrap_err();
-    assert_eq!(error, "line 2: field `deals` must be a whole number of at least 1, found -1");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn no_secret_is_drawn_twice_and_none_is_told() {
+fn secrets_differ_and_are_not_printed() {
     let (one, other) = (Secret::draw(), Secret::draw());
     assert_ne!(one, other);
     assert_eq!(format!("{one:?}"), "Secret(…)");

@@ -85,7 +85,7 @@ fn a_test_subtracts_the_mean_luck_of_the_agent() {
 }
 
 #[test]
-fn what_is_no_duel_is_refused_in_a_sentence() {
+fn runs_without_the_duel_are_refused() {
     let roster = cambio_agents::roster();
     let mut three = experiment(&[2, 3], &["random", "greedy", "sharp"]);
     three.deals = 2;

@@ -4,7 +4,7 @@ use super::*;
 use crate::plan::Experiment;
 
 #[test]
-fn an_entry_is_read_only_as_it_is_written() {
+fn changed_ledger_entries_are_refused() {
     for (records, faults, files) in [(false, FaultPolicy::Stop, 3), (true, FaultPolicy::Void, 5)] {
         let experiment = Experiment { deals: 100, records, faults, ..Experiment::at("classic", 2, &["random"]) };
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
