@@ -271,7 +271,7 @@ mod tests {
     fn systems_are_reproducible_and_vary() {
         let systems: Vec<Rules> = (0..40).map(|number| sampled_rules(7, number)).collect();
         assert_eq!(systems[3], sampled_rules(7, 3));
-        let different: std::collections::HashSet<String> =
+        let different: std::collections::BTreeSet<String> =
             systems.iter().map(|rules| rules.spec().to_json().to_string()).collect();
         assert_eq!(different.len(), systems.len());
         assert!(systems.iter().any(|rules| rules.spec().hand.get() != 4));
