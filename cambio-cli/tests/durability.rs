@@ -397,7 +397,8 @@ fn interrupted_runs_of_slow_agents_resume_to_the_whole() {
         interrupt(&child);
         let begun = std::time::Instant::now();
         let output = child.wait_with_output().unwrap();
-        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", said(&output));
+        // On a busy machine, the signal may come before the program handles signals, and ends it without a code.
+        assert!(matches!(output.status.code(), None | Some(0 | 3)), "{}", said(&output));
         assert!(begun.elapsed() < Duration::from_secs(20), "{threads} threads: {:?}", begun.elapsed());
     }
     done(&folder, "run spec.toml --out stopped --quiet --resume");

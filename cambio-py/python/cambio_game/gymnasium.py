@@ -74,8 +74,13 @@ class _Matches:
 
     @property
     def match(self) -> VectorGame:
-        """The current matches."""
+        """The current matches; one in `CambioEnv`. Raises `CambioError` before the first `reset`."""
+        if self._deals.seed is None:
+            raise CambioError("there is no match yet: call reset() first")
         return self._match
+
+    def __copy__(self) -> Self:
+        return deepcopy(self)
 
     def _begin(self, seed: SupportsIndex | None, options: Mapping[str, Any] | None) -> int | None:
         """Starts the matches of a reset, and returns its seed. If an argument is refused, nothing changes."""
@@ -134,13 +139,6 @@ class CambioEnv(_Matches, gymnasium.Env[Observed, Index]):
         self._is_over = True
 
     @property
-    def match(self) -> VectorGame:
-        """The current match, as a batch of one. Raises `CambioError` before the first `reset`."""
-        if self._deals.seed is None:
-            raise CambioError("there is no match yet: call reset() first")
-        return self._match
-
-    @property
     def game(self) -> Game:
         """A copy of the current match, as a `Game`; after its end, of the finished match until the next `reset`."""
         return self.match.game(0)
@@ -194,9 +192,6 @@ class CambioEnv(_Matches, gymnasium.Env[Observed, Index]):
             print(text, end="", flush=True)
             return None
         return text
-
-    def __copy__(self) -> Self:
-        return deepcopy(self)
 
 
 class CambioVectorEnv(_Matches, VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
