@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cambio_core::Rules;
+use cambio_core::rules::knob::MatchEnd;
 
 use super::evaluation::{Network, have_the_same_cards};
 use super::file::NetworkError;
@@ -16,7 +17,8 @@ pub(crate) struct Shipped<T> {
     /// The bytes in the program; empty if the program that embeds this library provides the file.
     pub(crate) bytes: &'static [u8],
     provided: OnceLock<&'static [u8]>,
-    rules: OnceLock<Rules>,
+    /// The rules of the preset, and its single rounds.
+    rules: OnceLock<[Rules; 2]>,
     content: OnceLock<T>,
 }
 
@@ -32,10 +34,16 @@ impl<T> Shipped<T> {
         bundled.or_else(|| self.provided.get().copied())
     }
 
-    /// Whether the file is for this table. Every match makes this check, so it does not read the file.
+    /// Whether the file is for the cards and seats of this table. Every match makes this check, so it does not read the file.
     pub(crate) fn fits(&self, rules: &Rules, seats: usize) -> bool {
-        let own = || Rules::preset(self.preset).expect("the name is a preset");
-        self.preset == GENERAL || self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
+        self.seats.contains(&seats) && have_the_same_cards(&self.rules()[0], rules)
+    }
+
+    fn rules(&self) -> &[Rules; 2] {
+        self.rules.get_or_init(|| {
+            let rules = Rules::preset(self.preset).expect("the name is a preset");
+            [rules, rules.of_one_round()]
+        })
     }
 
     /// The content of a file in the program, which is read once.
@@ -79,6 +87,17 @@ const GENERAL: &str = "general";
 static MISSING: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Shipped<Network> {
+    /// The file for this table. The general network is stronger under knobs that no preset has, but weaker in matches of several
+    /// rounds, where the network for the same cards plays under all knobs.
+    fn find(rules: &Rules, seats: usize) -> &'static Shipped<Network> {
+        let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
+        let is_preset = |own: &Rules| own == rules || own.spec().knobs() == rules.spec().knobs();
+        let is_for = |shipped: &&Shipped<Network>| {
+            shipped.preset == GENERAL || shipped.fits(rules, seats) && (is_match || is_preset(&shipped.rules()[1]))
+        };
+        SHIPPED.iter().find(is_for).expect("the last file is for all tables")
+    }
+
     /// The name of the file in the folder `nets`.
     fn file(&self) -> String {
         let many = if *self.seats.start() > 2 { "-many" } else { "" };
@@ -116,8 +135,8 @@ pub fn provide_network(file: &str, bytes: Vec<u8>) -> Result<(), String> {
 }
 
 impl Network {
-    /// The bundled network for these rules and this number of seats. Rules with the cards of a preset have the network of
-    /// that preset, and all others the general network. `None` without the feature `bundled`, if the network was not passed
+    /// The bundled network for these rules and this number of seats: the network of a preset for the preset and for matches of
+    /// several rounds with its cards, and the general network for all other rules. `None` without the feature `bundled`, if the network was not passed
     /// to [`provide_network`].
     ///
     /// ```
@@ -129,7 +148,7 @@ impl Network {
     /// # Ok::<(), cambio_core::RulesError>(())
     /// ```
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
-        let found = SHIPPED.iter().find(|shipped| shipped.fits(rules, seats))?;
+        let found = Shipped::find(rules, seats);
         let content = found.content_if_available(|bytes| Network::from_bytes(bytes).map(|(network, _)| network));
         if content.is_none() {
             MISSING.lock().unwrap_or_else(PoisonError::into_inner).push(found.file());
@@ -149,7 +168,7 @@ impl Network {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shipped_file(rules: &Rules, seats: usize) -> Option<&'static [u8]> {
-        SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).and_then(Shipped::available)
+        Shipped::find(rules, seats).available()
     }
 
     /// The names and the files of all bundled networks.
