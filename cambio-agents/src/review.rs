@@ -263,7 +263,7 @@ impl Reviewer {
         Reviewer { seed: mix(SEED ^ mix(seed)), ..self }
     }
 
-    /// The spec of the playout policy: `learned`, or `heuristic` if no bundled network fits the cards.
+    /// The spec of the playout policy: `learned`, or `heuristic` if the program has no network.
     pub fn player(&self) -> &'static str {
         match self.policy {
             Blueprint::Network(_) => "learned",

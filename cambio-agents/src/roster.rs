@@ -527,9 +527,9 @@ impl AgentSpec {
     /// ```
     /// use cambio_core::Rules;
     ///
-    /// let agent = cambio_agents::roster().parse("learned")?;
-    /// assert!(agent.try_begin(&Rules::preset("classic")?, 2).is_ok());
-    /// assert!(agent.try_begin(&Rules::preset("mini-m1")?, 2).is_err());
+    /// let (roster, rules) = (cambio_agents::roster(), Rules::preset("classic")?);
+    /// assert!(roster.parse("learned")?.try_begin(&rules, 2).is_ok());
+    /// assert!(roster.parse("external(\"no-such-program\")")?.try_begin(&rules, 2).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn try_begin(&self, rules: &Rules, seats: usize) -> Result<(), AgentError> {

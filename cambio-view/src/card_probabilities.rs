@@ -49,8 +49,8 @@ struct UnseenCard {
     truth: usize,
     /// The exact probabilities given only the cards that the seat has seen.
     even: Vec<f64>,
-    /// The probabilities given also the other seats' decisions, if they play like `learned`; `None` if no network
-    /// supports the rules.
+    /// The probabilities given also the other seats' decisions, if they play like `learned`; `None` if the
+    /// program has no network.
     inferred: Option<Vec<f64>>,
 }
 
