@@ -32,6 +32,7 @@ LEFT_OUT = {"timing.csv", "manifest.json"}
 MASKED = [
     re.compile(rb'<section id="times">.*?</section>\n', re.DOTALL),
     re.compile(rb"  time per decision: .*?\n(?=\n)", re.DOTALL),
+    re.compile(rb'"build": "[^"]*"'),
     re.compile(rb'"seconds": ?[-+.\deE]+'),
     re.compile(rb"\b\d+ a second\b"),
     re.compile(rb"\b\d+(?:\.\d+)? (?:ns|\xc2\xb5s|ms|s|min|h)\b"),
