@@ -1290,7 +1290,8 @@ class TestSite(Checks):
             person = Person(page, 5)
             person.sit(address, "classic", ["greedy"])
             person.play(stop=lambda can: person.decisions >= 2)
-            until(page, f"{networks}.then((number) => number === 6)")
+            stored = len(list((website.ROOT / "cambio-agents/nets").glob("*.net")))
+            until(page, f"{networks}.then((number) => number === {stored})")
         page.goto("about:blank")
         for rules, opponents in [("classic", ["greedy", "heuristic"]), ("original", ["learned"])]:
             person = Person(page, 5, calls=0.5)
