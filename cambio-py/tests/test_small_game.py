@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import cambio_game as cambio
 from conftest import FULL, random_strategy
 
+CLASSIC = Path(__file__).parents[2] / "cambio-agents/nets/classic.net"
 SMALL = ("mini-m0", "mini-m1", "mini-s")
 GAMES = cambio.MINI_GAMES if FULL else SMALL
 
@@ -155,7 +156,7 @@ def changed(array: NDArray[np.float64], row: int, column: int, probability: floa
         (lambda game, a, b: game.solve(to=0), cambio.CambioError, "`to` must be a number above 0, such as 1e-3, found 0"),
         (lambda game, a, b: game.load("/nowhere"), cambio.CambioError, "`/nowhere` cannot be read: "),
         (lambda game, a, b: game.probabilities("gredy"), cambio.AgentError, "there is no agent `gredy`"),
-        (lambda game, a, b: game.probabilities("learned"), cambio.AgentFault, "of `mini-m1`; `cambio learn` makes one"),
+        (lambda game, a, b: game.probabilities(f'learned("{CLASSIC}")'), cambio.AgentFault, "its network is for the cards of `classic`"),
         (lambda game, a, b: game.probabilities(Uniform(), batch=0), cambio.CambioError, "`batch` must be a whole number from 1 to 1048576, found 0"),
     ],
 )  # fmt: skip

@@ -111,7 +111,9 @@ class Cluster:
         left, tasks = iter(items), deque[tuple[Item, Any]]()
         try:
             while True:
-                tasks.extend((item, start(item)) for item in islice(left, TASKS_PER_CORE * self.cores() - len(tasks)))
+                # After the loss of a node, there may be more tasks than the cluster has places.
+                free = max(TASKS_PER_CORE * self.cores() - len(tasks), 0 if tasks else 1)
+                tasks.extend((item, start(item)) for item in islice(left, free))
                 if not tasks:
                     return
                 item, task = tasks[0]
