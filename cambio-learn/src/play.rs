@@ -49,6 +49,9 @@ const MATCHES_PER_SYSTEM: u64 = 32;
 /// A rule system of self-play.
 #[derive(Clone, Debug)]
 struct System {
+    /// The rules without the turn limit of training: the values of match totals are for these.
+    own: Rules,
+    /// The rules of self-play.
     rules: Rules,
     /// The inputs of a general network under these rules.
     inputs: OnceLock<NetworkInputs>,
@@ -57,18 +60,18 @@ struct System {
 }
 
 impl System {
-    fn new(rules: &Rules, play: &Play) -> System {
-        let mut spec = rules.spec().clone();
+    fn new(own: Rules, play: &Play) -> System {
+        let mut spec = own.spec().clone();
         if let Some(turns) = play.turn_limit {
             spec.turn_limit = WholeNumber::new(turns.into()).expect("the recipe has checked the limit");
         }
         let rules = spec.validate().expect("rules stay valid with another turn limit");
-        System { rules, inputs: OnceLock::new(), values: Default::default() }
+        System { own, rules, inputs: OnceLock::new(), values: Default::default() }
     }
 
     /// The values of match totals; `None` if a match has one round.
     fn values(&self, seats: usize) -> Option<&MatchValues> {
-        let values = || &**self.values[seats].get_or_init(|| MatchValues::of(&self.rules, seats));
+        let values = || &**self.values[seats].get_or_init(|| MatchValues::of(&self.own, seats));
         (self.rules.spec().match_end != MatchEnd::Rounds(1)).then(values)
     }
 }
@@ -76,14 +79,13 @@ impl System {
 /// The rule systems of a recipe: its own rules alone, or for a general network also each preset, as a match and as single rounds,
 /// and systems that are drawn at random.
 fn systems(rules: &Rules, recipe: &Recipe) -> Vec<System> {
-    let mut systems = vec![System::new(rules, &recipe.play)];
+    let mut systems = vec![*rules];
     if let Some(drawn) = recipe.systems {
         let preset = |name: &&str| Rules::preset(name).expect("the name is a preset");
-        let presets: Vec<Rules> = PRESETS.iter().map(preset).flat_map(|rules| [rules, rules.of_one_round()]).collect();
-        let drawn: Vec<Rules> = (0..drawn).map(|number| sampled_rules(recipe.seed, number)).collect();
-        systems.extend(presets.iter().chain(&drawn).map(|rules| System::new(rules, &recipe.play)));
+        systems.extend(PRESETS.iter().map(preset).flat_map(|rules| [rules, rules.of_one_round()]));
+        systems.extend((0..drawn).map(|number| sampled_rules(recipe.seed, number)));
     }
-    systems
+    systems.into_iter().map(|rules| System::new(rules, &recipe.play)).collect()
 }
 
 /// The number of systems before those drawn at random.
@@ -591,4 +593,17 @@ fn soft_value(evaluation: &NetworkEvaluation, temperature: f32) -> f32 {
         sum += weight * sigmoid(logit as f32);
     }
     sum / all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_limit_of_training_leaves_the_match_values() {
+        let rules = Rules::preset("original").unwrap();
+        let system = System::new(rules, &Play { turn_limit: Some(100), ..Play::default() });
+        assert_eq!(system.rules.spec().turn_limit.get(), 100);
+        assert!(std::ptr::eq(system.values(2).unwrap(), &raw const *MatchValues::of(&rules, 2)));
+    }
 }
