@@ -40,8 +40,8 @@ pub struct Recipe {
     pub rivals: BTreeMap<String, f64>,
     /// The file of the starting network, relative to the current folder, or [`Recipe::SHIPPED`].
     pub from: Option<String>,
-    /// The groups of inputs of the network beyond the basic ones, by the names of [`InputGroup`]; by default the
-    /// groups of the starting network, or all groups.
+    /// The groups of inputs of the network beyond the basic ones, by the names of [`InputGroup`], or `general` for the inputs
+    /// of a general network; by default the inputs of the starting network, or all groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
     /// What the network learns.
@@ -280,6 +280,9 @@ fn by_constant_factor(first: f32, last: f32, share: f32) -> f32 {
     first * libm::powf(last / first, share)
 }
 
+/// In place of groups: the inputs of a general network.
+const GENERAL: &str = "general";
+
 /// The group of inputs with this name.
 fn group(name: &str) -> Result<InputGroup, RecipeError> {
     let allowed = || format!("a list of {}", InputGroup::WORDS.join(", "));
@@ -515,13 +518,29 @@ impl Recipe {
         rules: &Rules,
         from: Option<&NetworkInputs>,
     ) -> Result<NetworkInputs, RecipeError> {
-        if self.systems.is_some() {
-            if from.is_some_and(|from| !from.are_general()) {
+        let is_general = self.systems.is_some()
+            || match &self.inputs {
+                Some(names) => names == &[GENERAL],
+                None => from.is_some_and(NetworkInputs::are_general),
+            };
+        match from {
+            Some(from) if from.are_general() && !is_general => {
+                let allowed = format!("[\"{GENERAL}\"], the inputs of the starting network");
+                return Err(RecipeError::field(
+                    "inputs",
+                    format!("{:?}", self.inputs.as_deref().unwrap_or_default()),
+                    allowed,
+                ));
+            }
+            Some(from) if !from.are_general() && is_general => {
                 return Err(RecipeError::field("from", "a network for one rule system", "a general network"));
             }
-            return Ok(NetworkInputs::general(rules));
+            _ => {}
         }
-        if from.is_some_and(NetworkInputs::are_general) && self.inputs.is_none() {
+        if is_general {
+            if self.systems.is_none() {
+                self.inputs = Some(vec![GENERAL.to_owned()]);
+            }
             return Ok(NetworkInputs::general(rules));
         }
         let groups = match (&self.inputs, from) {

@@ -113,6 +113,18 @@ fn a_general_network_does_not_depend_on_threads() {
     assert_eq!(network.under(&classic).unwrap().inputs().rules(), &classic);
 }
 
+/// Regression test: a responder that began with the general network could not be resumed, and groups of inputs in its recipe were a
+/// panic.
+#[test]
+fn a_general_network_learns_under_one_rule_system() {
+    let own = Recipe { from: Some(Recipe::SHIPPED.to_owned()), ..recipe() };
+    let files = learned_twice("one-system", &own, &rules(), &[65]);
+    assert!(text(&files, "recipe.toml").contains("inputs = [\"general\"]"));
+    let groups = Recipe { inputs: Some(vec!["matches".to_owned()]), ..own };
+    let refused = LearnFolder::create(&fresh("groups"), groups, &rules(), &roster()).unwrap_err().to_string();
+    assert!(refused.contains("`inputs` must be [\"general\"], the inputs of the starting network"), "{refused}");
+}
+
 /// Trains a network in this folder, which is removed, and evaluates it against random play.
 fn against_random(path: &Path, recipe: Recipe) -> (EvaluationResult, NetworkMetadata) {
     let mut folder = LearnFolder::create(path, recipe, &rules(), &roster()).unwrap();
