@@ -175,7 +175,7 @@ pub(super) struct Features {
 pub(super) struct LayoutSummary {
     /// The expected sum of the layout, in sixteenths of a point.
     sum: i32,
-    /// The variance of the sum, in sixteenths of a squared point.
+    /// The variance of the sum, in sixteenths of a squared point; only for a general network.
     variance: i32,
     /// The points of the cards that the seat to act knows.
     known: i32,
@@ -259,7 +259,9 @@ impl Features {
                 on(at.cards + (seating * categories + category) * COPIES + copies);
             }
             summary.sum += card.expected(deck, distance, context.mean);
-            summary.variance += card.variance(deck, context.variance);
+            if self.embedding.is_some() {
+                summary.variance += card.variance(deck, context.variance);
+            }
             if card.class == UNKNOWN {
                 summary.unknown += 1;
             } else {

@@ -25,7 +25,7 @@ pub(super) const LEADS: usize = 2 * TOTAL_POINTS + 1;
 /// The buckets for totals at the end of the round, each two points wide.
 pub(super) const PROJECTIONS: usize = TOTAL_POINTS;
 
-/// Points in this range are told apart.
+/// Each number of points in this range has a class.
 const POINTS: (i32, i32) = (-6, 17);
 /// The number of classes of points.
 const POINT_CLASSES: usize = (POINTS.1 - POINTS.0 + 1) as usize;
@@ -270,7 +270,7 @@ impl Scale<'_> {
         ]
     }
 
-    /// The properties of a rank: those of its class with the fewest points.
+    /// The properties of a rank, which are the properties of its class with the fewest points.
     fn rank(&self, rank: usize) -> [usize; 4] {
         let classes = (0..self.deck.classes() as u8).filter(|&class| self.deck.rank(class) == rank);
         self.known(classes.min_by_key(|&class| self.deck.points(class)).expect("a rank has a class"))

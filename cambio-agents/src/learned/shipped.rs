@@ -91,7 +91,7 @@ impl Shipped<Network> {
     /// rounds, where the network for the same cards plays under all knobs.
     fn find(rules: &Rules, seats: usize) -> &'static Shipped<Network> {
         let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
-        let is_preset = |own: &Rules| own == rules || own.spec().knobs() == rules.spec().knobs();
+        let is_preset = |own: &Rules| own == rules || own.spec().plays_as(rules.spec());
         let is_for = |shipped: &&Shipped<Network>| {
             shipped.preset == GENERAL || shipped.fits(rules, seats) && (is_match || is_preset(&shipped.rules()[1]))
         };
@@ -136,8 +136,8 @@ pub fn provide_network(file: &str, bytes: Vec<u8>) -> Result<(), String> {
 
 impl Network {
     /// The bundled network for these rules and this number of seats: the network of a preset for the preset and for matches of
-    /// several rounds with its cards, and the general network for all other rules. `None` without the feature `bundled`, if the network was not passed
-    /// to [`provide_network`].
+    /// several rounds with its cards, and the general network for all other rules. `None` without the feature `bundled`, if
+    /// the network was not passed to [`provide_network`].
     ///
     /// ```
     /// use cambio_agents::Network;

@@ -22,10 +22,10 @@ pub const ORDINALS: usize = 16;
 
 /// The class of a whole number: exact up to 8, then by size. Negative numbers have the class 15.
 fn magnitude(number: i64) -> usize {
-    const ENDS: [i64; 6] = [12, 16, 24, 40, 80, 200];
+    const ENDS: [i64; 5] = [12, 16, 24, 40, 80];
     match number {
         0..=8 => number as usize,
-        9.. => 9 + ENDS.iter().take_while(|&&end| number > end).count().min(5),
+        9.. => 9 + ENDS.iter().take_while(|&&end| number > end).count(),
         _ => ORDINALS - 1,
     }
 }
@@ -498,13 +498,7 @@ impl Knob for Bonus {
                 if number > 0 { 1 + size } else { 5 + size }
             }
             Bonus::Set(0) => 9,
-            Bonus::Set(number) => {
-                if number > 0 {
-                    10
-                } else {
-                    11
-                }
-            }
+            Bonus::Set(number) => 10 + usize::from(number < 0),
             Bonus::Times(factor) => 12 + usize::from(factor.min(3)),
         }
     }

@@ -369,7 +369,7 @@ impl RulesSpec {
     }
 
     /// Whether two systems have the same cards and the same knobs. Their names may differ.
-    pub(super) fn plays_as(&self, other: &RulesSpec) -> bool {
+    pub fn plays_as(&self, other: &RulesSpec) -> bool {
         self.deck.kinds == other.deck.kinds && self.knobs() == other.knobs()
     }
 
