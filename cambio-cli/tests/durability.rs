@@ -393,12 +393,15 @@ fn interrupted_runs_of_slow_agents_resume_to_the_whole() {
     for (threads, wait) in [(1, 100), (3, 200), (8, 300), (8, 500)] {
         let words = format!("run spec.toml --out stopped --quiet --resume --threads {threads}");
         let child = command(&folder, &words).spawn().unwrap();
+        // A busy machine starts programs slowly; the program handles signals right after it creates the folder.
+        while !folder.join("stopped").exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         std::thread::sleep(Duration::from_millis(wait));
         interrupt(&child);
         let begun = std::time::Instant::now();
         let output = child.wait_with_output().unwrap();
-        // On a busy machine, the signal may come before the program handles signals, and ends it without a code.
-        assert!(matches!(output.status.code(), None | Some(0 | 3)), "{}", said(&output));
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", said(&output));
         assert!(begun.elapsed() < Duration::from_secs(20), "{threads} threads: {:?}", begun.elapsed());
     }
     done(&folder, "run spec.toml --out stopped --quiet --resume");
