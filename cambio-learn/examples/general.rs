@@ -1,7 +1,7 @@
 //! Measures the general network under rule systems that it was not trained on:
 //! `cargo run --release -p cambio-learn --example general -- OUT_DIR [SYSTEMS] [DEALS]`.
 //!
-//! The systems are drawn at random from another seed than those of the training. Writes `general.csv`, with a row for each system,
+//! The systems are drawn at random from another seed than the systems of the training. Writes `general.csv`, with a row for each system,
 //! number of seats and opponent, and `general.md`, which is a table of the book.
 
 use std::error::Error;

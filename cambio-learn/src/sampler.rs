@@ -1,6 +1,6 @@
-//! Rule systems drawn at random around the presets and common house rules, for a general network.
+//! Rule systems for general networks, drawn at random around the presets and common house rules.
 //!
-//! A system has the deck and the knobs of a preset, of which some are drawn anew. It differs from every preset in at least
+//! A system has the deck and the knobs of a preset, of which some are drawn again. It differs from every preset in at least
 //! [`DISTANCE`] places, so that the systems vary, and rule files near a preset are left for evaluation.
 
 use cambio_core::rules::{PRESETS, RulesSpec};
@@ -14,7 +14,7 @@ const DISTANCE: usize = 3;
 /// The most different cards by rank, points and power.
 const MOST_CLASSES: usize = 48;
 
-/// The shares of knobs that are drawn anew.
+/// The shares of knobs that are drawn again.
 const SHARES: [f32; 4] = [0.05, 0.1, 0.2, 0.35];
 
 /// The powers that a rank may get.
@@ -72,7 +72,7 @@ const KNOB_VALUES: [(&str, &str); 36] = [
     ("caller_tie", r#"["fails", "succeeds"]"#),
 ];
 
-/// A deck that is drawn anew, as rows of a rule file.
+/// A deck whose points, powers and copies are drawn, as rows of a rule file.
 struct DrawnDeck {
     kinds: Vec<Map<String, Value>>,
     ranks: Vec<String>,
@@ -196,7 +196,7 @@ pub fn sampled_rules(seed: u64, number: u64) -> Rules {
     }
 }
 
-/// A rule system; `None` if what was drawn is not valid, too near to a preset, or has too few or too many different cards.
+/// A rule system; `None` if the drawn rules are not valid, too near to a preset, or has too few or too many different cards.
 fn draw(chance: &mut SeededRng) -> Option<Rules> {
     let base = match chance.below(20) {
         0..=11 => "classic",
