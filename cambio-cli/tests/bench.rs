@@ -8,7 +8,7 @@ use cambio_agents::Network;
 use cambio_core::Rules;
 use serde_json::Value;
 
-use crate::command::{cambio, done, fails, fails_with, refuses, said};
+use crate::command::{cambio, done, fails, fails_with, refuses, rows, said};
 use crate::folder::folder;
 
 fn result(folder: &Path) -> Value {
@@ -229,6 +229,36 @@ fn agents_without_a_network_forfeit_in_the_benchmark() {
     let reasons = found["exact_errors"].as_object().unwrap();
     assert_eq!(reasons.len(), 9, "{found}");
     assert!(reasons["mini-p"].as_str().unwrap().contains("its network is for the cards of `classic`"), "{found}");
+}
+
+/// The agent cannot play the mini games and most tables, so its benchmark takes a moment.
+#[test]
+fn the_board_marks_or_refuses_what_is_written_by_hand() {
+    let place = folder("bench-forged");
+    fs::write(place.join("own.net"), Network::shipped_file(&Rules::preset("faessler").unwrap(), 2).unwrap()).unwrap();
+    let bench = |words: &str| done(&place, &format!("bench 'learned(\"own.net\")' --out f --quick --quiet {words}"));
+    let board = |exact: &str| {
+        let csv = done(&place, "bench --board f --format csv");
+        assert_eq!(rows(&csv)[0]["exact"], exact, "{csv}");
+    };
+    bench("");
+    board("–?");
+
+    fs::write(place.join("f/exact/mini-m0.json"), r#"{"game":"mini-m0","exploitability":0.0,"error":null}"#).unwrap();
+    fails_with(&place, 4, "bench --board f", "it is not the result of the runs in this version");
+    bench("--resume --parts exact");
+    board("0.000 in 1?");
+    let found: Value = serde_json::from_str(&done(&place, "bench --board f --format json")).unwrap();
+    assert_eq!(found["unchecked"], serde_json::json!(["exact", "responder", "time"]), "{found}");
+    let wrong = format!("wrong: another exploitability than in {}", Path::new("f/exact/mini-m0.json").display());
+    fails_with(&place, 4, "verify f --all", &wrong);
+
+    let stored = result(&place.join("f"))["robust_error"].to_string();
+    let text = fs::read_to_string(place.join("f/result.json")).unwrap().replace(&stored, "\"no time\"");
+    fs::write(place.join("f/result.json"), text).unwrap();
+    fs::write(place.join("f/robust/refused.txt"), "no time").unwrap();
+    let refused = "refused.txt is damaged: responders can be trained, or cannot for another reason";
+    fails_with(&place, 4, "bench --board f", refused);
 }
 
 #[test]

@@ -54,7 +54,10 @@ impl Leaderboard {
         let (results, unchecked): (Vec<BenchResult>, Vec<Vec<&str>>) = results.into_iter().unzip();
         let mut board = Leaderboard::of(&results);
         for ((row, result), unchecked) in board.rows.iter_mut().zip(&mut board.results).zip(unchecked) {
-            let cells = COLUMNS.iter().zip(row).filter(|(column, cell)| unchecked.contains(column) && *cell != "–");
+            // That the agent cannot play the mini games is not checked either.
+            let is_stored =
+                |column: &str, cell: &str| unchecked.contains(&column) && (cell != "–" || column == "exact");
+            let cells = COLUMNS.into_iter().zip(row).filter(|(column, cell)| is_stored(column, cell));
             cells.for_each(|(_, cell)| cell.push('?'));
             result["unchecked"] = json!(unchecked);
         }
