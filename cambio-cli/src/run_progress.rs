@@ -71,3 +71,32 @@ impl RunProgressDisplay<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::path::Path;
+
+    use cambio_sim::{Executor, Experiment, Runner};
+
+    use super::*;
+
+    #[test]
+    fn the_progress_line_labels_its_numbers() {
+        let experiment =
+            Experiment { seed: Some(1.into()), deals: 40, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+        let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        let (display, line) = (RunProgressDisplay::new(&plan, 0, true), RefCell::new(String::new()));
+        let show = |run: &cambio_sim::PlayProgress<'_>| {
+            display.show(run);
+            line.replace(display.leader(run));
+        };
+        Runner::new(&Executor::new(1).unwrap()).with_progress(&show).play(&plan).outcome.unwrap();
+        let line = line.into_inner();
+        let numbers = line.strip_prefix("best so far: greedy, 0.").unwrap_or_else(|| panic!("{line}"));
+        let (mean, labels) = numbers.split_once(" ± 0.").unwrap_or_else(|| panic!("{line}"));
+        assert!(mean.len() == 3 && labels.len() > 3, "{line}");
+        assert!(labels[3..].starts_with(" rank points (95 %); rules classic, 2 seats, "), "{line}");
+        assert!(labels.ends_with(" deals"), "{line}");
+    }
+}
