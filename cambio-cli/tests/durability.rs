@@ -638,6 +638,16 @@ fn a_killed_command_leaves_no_folder_or_a_whole_one() {
     let begun = |name: &str| folder.join("out").join(name).join("checkpoint").exists();
     killed_at_birth(&folder, exploit, || begun("from-shipped") && begun("from-nothing"));
     killed_at_birth(&folder, "bench random --out out --quick --plan", || folder.join("out/bench.json").exists());
+    // A study that has ended is not continued.
+    let ends = |words: &str| {
+        ["result.json", "tuning.json"].iter().any(|name| folder.join("out").join(name).exists()) || resumes(words)
+    };
+    for words in [
+        "sprt greedy random --out out --quiet",
+        "tune --agent greedy(call_at=?) --range 3..4 --deals 2 --validate 2 --out out --quiet",
+    ] {
+        killed_at_birth(&folder, words, || ends(words));
+    }
     // What the kills have left does not hinder the next command.
     done(&folder, "learn recipe.toml --out out --quiet");
     assert_eq!(names(&folder), ["out", "recipe.toml", "spec.toml"]);

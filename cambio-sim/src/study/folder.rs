@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use cambio_exec::{FileError, append_regular, create_folder, lock, read_text, write_whole};
+use cambio_exec::{FileError, append_regular, build_aside, lock, read_text, write_whole};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -30,12 +30,13 @@ impl StudyFolder {
     pub(super) fn open(path: &Path, study: &Value) -> Result<StudyFolder, RunError> {
         let (lock_file, journal) = (path.join(LOCK), path.join(JOURNAL));
         let text = format!("{study:#}\n");
-        let stored = match create_folder(path) {
-            Ok(()) => {
-                write_whole(&lock_file, text.as_bytes())?;
-                File::create_new(&journal).map_err(RunError::unwritable(&journal))?;
-                String::new()
-            }
+        // A process that is killed here leaves no folder, because the next one could not continue a folder without both files.
+        let created = build_aside(path, |new| {
+            write_whole(&new.join(LOCK), text.as_bytes())?;
+            write_whole(&new.join(JOURNAL), b"")
+        });
+        let stored = match created {
+            Ok(()) => String::new(),
             Err(FileError::Exists(shown)) => {
                 let other = |what: &str| RunError::Other(format!("{shown} {what}; choose another --out"));
                 let Ok(stored) = read_text(&journal) else { return Err(other("already exists")) };
