@@ -493,7 +493,7 @@ fn match_plays_the_same_as_an_experiment_file() {
         ("match greedy sharpe", "there is no agent `sharpe`; did you mean `sharp`? the agents are "),
         (
             "match greedy sharp --out kept",
-            "kept already exists; choose another --out, or continue its run with --resume",
+            "kept already exists; choose another --out, or continue its run with `cambio run --resume`",
         ),
         ("match greedy sharp --deals -3", "invalid value '-3' for '--deals <N>'"),
         ("match greedy sharp --rules clasic", "did you mean `classic`? "),
