@@ -52,12 +52,13 @@ def test_the_last_decision_of_an_answer_counts() -> None:
         ("option 1, no: Option 2!", legal[1]),
         ("option 1 or keep a1", "keep a1"),
         ("Answer: 4 (keep it)", legal[3]),
+        ("- option-2.", legal[1]),
     ]:
         assert str(cambio.parse_decision(answer, seen)) == due, answer
     for answer in ("Option 99", "option 0", "keep a1? No, option 12345"):
         with pytest.raises(cambio.ActionError, match=f"the number of the decision must be from 1 to {len(legal)}, found"):
             cambio.parse_decision(answer, seen)
-    for answer in ("", "99", "0", "snap a1", "keep", "drops", "keep a9"):
+    for answer in ("", "99", "0", "snap a1", "keep", "drops", "keep a9", "-1", "option -1", "Answer: 1.5", "choice: -1.5"):
         with pytest.raises(cambio.ActionError, match="must contain a legal decision, one of drop, keep a1, .*; found "):
             cambio.parse_decision(answer, seen)
 

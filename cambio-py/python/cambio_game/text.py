@@ -31,7 +31,8 @@ def parse_decision(text: str, observation: Observation) -> Action:
     legal = observation.legal_actions()
     if not legal:
         raise ActionError("the seat of this observation does not have to decide")
-    plain = " ".join(re.findall(r"[a-z0-9]+", text.lower().replace("discard", "drop")))
+    # A negative number or a fraction is one word, so that a part of it is not a decision.
+    plain = " ".join(re.findall(r"(?<![a-z0-9])-\d+|\d+\.\d+|[a-z0-9]+", text.lower().replace("discard", "drop")))
     if re.fullmatch(r"\d{1,4}", plain) and 1 <= int(plain) <= len(legal):
         return legal[int(plain) - 1]
     phrases = {}
