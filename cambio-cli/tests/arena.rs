@@ -344,6 +344,12 @@ fn a_fault_stops_forfeits_or_voids() {
             assert_eq!(text, fs::read_to_string(out.join(name)).unwrap(), "{name}");
         }
     }
+    // With three seats, the other agents tie, because the match is not played to its end.
+    play(&folder, "three", spec("forfeit").replace("[2]", "[3]"));
+    for row in table(&folder.join("three/players.csv")) {
+        let ends = if row["forfeit"] == "true" { ["3", "0.0"] } else { ["1", "0.75"] };
+        assert_eq!([&*row["rank"], &*row["rank_points"]], ends, "{row:?}");
+    }
     fs::write(folder.join("spec.toml"), spec("stop")).unwrap();
     fails(&folder, 2, "run spec.toml --quiet --out stop");
     // A forfeited match has no points, so the payoff cannot be points.
