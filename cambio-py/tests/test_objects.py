@@ -230,6 +230,10 @@ def test_chance_games_have_probabilities_and_replay() -> None:
             if len(game.history) % 20 == 0:
                 same(game)
         assert len(game.returns()) == 2
+        # `_apply` is the step of OpenSpiel's `apply_action`.
+        for one_more in (game.play_chance, game._apply):
+            with pytest.raises(cambio.IllegalAction, match="^the match is over$"):
+                one_more(0)
 
 
 @pytest.mark.parametrize("spec", ["greedy", "sharp", "learned", "random", "rollout(n=20)"])
