@@ -4,13 +4,18 @@ use std::collections::{BTreeMap, VecDeque};
 
 use cambio_core::engine::{CardSource, Motion, OnTable};
 use cambio_core::rng::SplitMix;
-use cambio_core::rules::SPOTS;
+use cambio_core::rules::{MAX_SEATS, SPOTS};
 use cambio_core::{
     Action, Briefing, Card, Event, Knowledge, Observation, Phase, Rules, Seat, Sighting, Spot, SpotSet, State, Table,
     View,
 };
 
-use crate::policy::{Policy, PublicHistory};
+use rand::Rng as _;
+
+use crate::policy::{Policy, PublicHistory, STYLES};
+
+/// Makes the random bits of styles different from the random bits of worlds.
+const STYLE_BITS: u64 = 0x3333;
 
 /// The settings for drawing worlds.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -116,8 +121,7 @@ impl<P: Policy> Inference<P> {
     /// other seats' decisions that depend on unknown cards (sampling importance resampling: Rubin 1987). Without such
     /// decisions, worlds are drawn uniformly. Equal worlds are adjacent. The same `base` gives the same worlds.
     pub fn draw(&self, view: &Observation<'_>, policy: &mut P, draw: &SamplingSettings, base: u64) -> Vec<State> {
-        let WorldSample { worlds, draws, .. } = self.sample(view, policy, draw, (0.0, 0), base);
-        draws.into_iter().map(|index| worlds[index].clone()).collect()
+        self.sample(view, policy, draw, (0.0, 0), base).into_draws().0
     }
 
     /// Like [`Inference::draw`], with the different worlds and their effective number. Proposes up to `most` worlds, until
@@ -132,14 +136,22 @@ impl<P: Policy> Inference<P> {
     ) -> WorldSample {
         let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
         let SamplingSettings { worlds, last, epsilon, .. } = *draw;
-        let mut evidence = evidence(&self.log, &unknown, last);
+        let priors = [policy.styles(); MAX_SEATS];
+        let is_mixed = priors[0][0] < 1.0;
+        let mut evidence = evidence(&self.log, &unknown, last, is_mixed);
         let sample = |number: u32| self.knowledge.sample(view, &mut SplitMix::new(base, number));
+        // The styles of each draw, from their probabilities for each seat.
+        let drawn = |number: usize, of: &[[f64; STYLES]; MAX_SEATS]| {
+            let mut bits = SplitMix::new(base ^ STYLE_BITS, number as u32);
+            of.map(|shares| draw_style(&shares, &mut bits))
+        };
         if evidence.is_empty() {
             let proposed = (0..worlds as u32).map(sample).collect();
-            return WorldSample { worlds: proposed, draws: (0..worlds).collect(), effective: worlds as f64 };
+            let styles = (0..worlds).map(|number| drawn(number, &priors)).collect();
+            return WorldSample { worlds: proposed, draws: (0..worlds).collect(), styles, effective: worlds as f64 };
         }
         let mut faces = self.log.cards.faces().to_vec();
-        let (mut proposed, mut shares) = (Vec::new(), Vec::new());
+        let (mut proposed, mut shares, mut styles) = (Vec::new(), Vec::new(), Vec::new());
         let mut proposals = draw.proposals.max(worlds);
         let effective = loop {
             for number in proposed.len()..proposals {
@@ -147,8 +159,19 @@ impl<P: Policy> Inference<P> {
                 for &spot in &unknown {
                     faces[usize::from(self.log.cards.at(spot))] = world.face(spot);
                 }
-                let of_each = evidence.iter_mut().map(|evidence| evidence.likelihood(policy, epsilon, &faces));
-                shares.push(of_each.product::<f64>());
+                let mut seats = priors;
+                let mut share = 1.0;
+                for evidence in &mut evidence {
+                    let likelihoods = evidence.likelihoods(policy, epsilon, &faces);
+                    share *= likelihoods[0];
+                    let seat = &mut seats[evidence.decision.seat.index()];
+                    seat.iter_mut().zip(likelihoods).for_each(|(share, likelihood)| *share *= likelihood);
+                }
+                if is_mixed {
+                    share = seats.iter().map(|seat| seat.iter().sum::<f64>()).product();
+                }
+                shares.push(share);
+                styles.push(seats);
                 proposed.push(world);
             }
             let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), &w| (sum + w, squares + w * w));
@@ -160,15 +183,32 @@ impl<P: Policy> Inference<P> {
         };
         // Keeps only the worlds that were drawn.
         let (mut kept, mut draws, mut previous) = (Vec::new(), Vec::with_capacity(worlds), None);
+        let mut styles_of_draws = Vec::with_capacity(worlds);
         for index in resample(&shares, worlds) {
+            styles_of_draws.push(drawn(draws.len(), &styles[index]));
             if previous != Some(index) {
                 kept.push(proposed[index].clone());
                 previous = Some(index);
             }
             draws.push(kept.len() - 1);
         }
-        WorldSample { worlds: kept, draws, effective }
+        WorldSample { worlds: kept, draws, styles: styles_of_draws, effective }
     }
+}
+
+/// Draws a style in proportion to the shares.
+fn draw_style(shares: &[f64; STYLES], bits: &mut SplitMix) -> u8 {
+    let sum: f64 = shares.iter().sum();
+    if shares[0] == sum {
+        return 0;
+    }
+    let mut left = sum * (bits.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    let style = shares.iter().position(|&share| {
+        let is_here = left < share;
+        left -= share;
+        is_here
+    });
+    style.unwrap_or(0) as u8
 }
 
 /// A decision of another seat that depends on cards that the searching seat does not know, with a cache of its
@@ -178,19 +218,25 @@ struct DecisionEvidence<'m, Q> {
     /// The numbers of the unknown cards.
     open: Vec<u16>,
     /// By the classes of the unknown cards, seven bits each: the likelihood is the same for all cards of a class.
-    likelihoods: BTreeMap<u128, f64>,
+    likelihoods: BTreeMap<u128, [f64; STYLES]>,
 }
 
 /// The maximum number of unknown cards: this many classes fit into a key.
 const MOST_OPEN: usize = 18;
 
 impl<Q> DecisionEvidence<'_, Q> {
-    fn likelihood<P: Policy<History = Q>>(&mut self, policy: &mut P, epsilon: f64, faces: &[Option<Card>]) -> f64 {
+    /// The likelihood of the decision for a seat of each style.
+    fn likelihoods<P: Policy<History = Q>>(
+        &mut self,
+        policy: &mut P,
+        epsilon: f64,
+        faces: &[Option<Card>],
+    ) -> [f64; STYLES] {
         let decision = self.decision;
         let rules = decision.rules();
         let class = |number: &u16| faces[usize::from(*number)].map_or(127, |card| rules.class(card) as u128);
         let key = self.open.iter().fold(0, |key, number| key << 7 | class(number));
-        let ask = || policy.likelihood(&decision.in_world(faces), &decision.past, decision.action, epsilon);
+        let ask = || policy.likelihoods(&decision.in_world(faces), &decision.past, decision.action, epsilon);
         *self.likelihoods.entry(key).or_insert_with(ask)
     }
 }
@@ -202,15 +248,26 @@ pub(crate) struct WorldSample {
     pub(crate) worlds: Vec<State>,
     /// The draws: the index of each in `worlds`. Draws of the same world are adjacent.
     pub(crate) draws: Vec<usize>,
+    /// For each draw, the style of each seat.
+    pub(crate) styles: Vec<[u8; MAX_SEATS]>,
     /// The effective number of worlds by their weights, (Σw)² / Σw² (Kong 1992): copies of one world are not independent.
     pub(crate) effective: f64,
 }
 
-/// The latest decisions of other seats that depend on cards in these spots, at most `last`.
+impl WorldSample {
+    /// The world of each draw, and the style of each seat in it.
+    pub(crate) fn into_draws(self) -> (Vec<State>, Vec<[u8; MAX_SEATS]>) {
+        (self.draws.iter().map(|&index| self.worlds[index].clone()).collect(), self.styles)
+    }
+}
+
+/// The latest decisions of other seats, at most `last`: those that depend on cards in these spots, or all, because every decision
+/// is evidence of the style of its seat.
 fn evidence<'m, Q: PublicHistory>(
     log: &'m DecisionLog<Q>,
     unknown: &[Spot],
     last: usize,
+    all: bool,
 ) -> Vec<DecisionEvidence<'m, Q>> {
     let mut is_open = vec![false; log.cards.faces().len()];
     for &spot in unknown {
@@ -218,7 +275,7 @@ fn evidence<'m, Q: PublicHistory>(
     }
     let of = |decision: &'m RecordedDecision<Q>| {
         let open: Vec<u16> = decision.known().filter(|&number| is_open[usize::from(number)]).collect();
-        let fits = !open.is_empty() && open.len() <= MOST_OPEN;
+        let fits = (all || !open.is_empty()) && open.len() <= MOST_OPEN;
         fits.then(|| DecisionEvidence { decision, open, likelihoods: BTreeMap::new() })
     };
     log.decided().iter().rev().filter_map(of).take(last).collect()

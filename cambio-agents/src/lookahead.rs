@@ -9,15 +9,20 @@
 use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
 use cambio_core::rng::{SplitMix, Stream};
+use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
-use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Phase, Seat, State};
+use cambio_core::view::CardHistory;
+use cambio_core::{
+    Action, Agent, AgentError, Briefing, Notice, Observation, Phase, Rules, Seat, Standing, State, View,
+};
 use rand::Rng as _;
 
+use crate::heuristic::{HeuristicParams, Preset};
 use crate::inference::SamplingSettings;
 use crate::learned::{Network, win_share};
 use crate::params;
 use crate::playout::limit_turns;
-use crate::policy::{HistorySink, NetworkPolicy, Policy as _};
+use crate::policy::{HistorySink, NetworkPolicy, Policy, STYLES};
 use crate::search::{ActionRace, ActionRaceSettings, Arm, InferredWorlds, Trust, explained};
 use crate::value::{Utility, Valuer};
 
@@ -34,6 +39,9 @@ params! {
         temperature: f64 = 0.05 in 0.001..=10.0,
         /// The probability that another seat decides at random instead.
         epsilon: f64 = 0.01 in 0.0001..=1.0,
+        /// The prior probability that another seat plays like `sharp` or `heuristic`, equally likely, instead of the network. The
+        /// seat's decisions change it.
+        heuristics: f64 = 0.5 in 0.0..=1.0,
         /// Playouts stop at the start of the searching seat's turn of this number, counted from 1 after the decision, and take the
         /// network's estimate; by default they go on to the end of the round.
         turns: Option<u32> in 1..=1000,
@@ -61,7 +69,7 @@ const PLAYOUTS: u64 = 0x5555;
 #[derive(Clone, Debug)]
 pub struct Lookahead {
     params: LookaheadParams,
-    policy: NetworkPolicy,
+    policy: Population,
     /// The state during a match; `None` before the first match.
     seated: Option<LookaheadState>,
     arms: Vec<Arm>,
@@ -72,22 +80,77 @@ pub struct Lookahead {
 struct LookaheadState {
     seat: Seat,
     stream: Stream,
-    worlds: InferredWorlds<NetworkPolicy>,
+    worlds: InferredWorlds<Population>,
     valuer: Valuer,
+}
+
+/// The styles of the other seats: the network, and heuristics.
+#[derive(Clone, Debug)]
+struct Population {
+    network: NetworkPolicy,
+    heuristics: [HeuristicParams; STYLES - 1],
+    /// The prior probability of the heuristics.
+    share: f64,
+}
+
+impl Population {
+    fn new(network: NetworkPolicy, params: &LookaheadParams) -> Population {
+        let heuristics = [Preset::Sharp, Preset::Heuristic].map(Preset::params);
+        Population { network: network.at_temperature(params.temperature), heuristics, share: params.heuristics }
+    }
+
+    /// The decision of a seat that plays in this style.
+    fn decide_in(&mut self, style: u8, view: &impl View, past: &CardHistory) -> Action {
+        match usize::from(style).checked_sub(1) {
+            None => self.network.decide(view, past),
+            Some(heuristic) => self.heuristics[heuristic].decide(view, &()),
+        }
+    }
+}
+
+impl Policy for Population {
+    type History = CardHistory;
+
+    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<CardHistory, String> {
+        self.network.begin(rules, seats)
+    }
+
+    fn round_begins(&mut self, standing: &Standing<'_>) {
+        self.network.round_begins(standing);
+    }
+
+    fn decide(&mut self, view: &impl View, past: &CardHistory) -> Action {
+        self.network.decide(view, past)
+    }
+
+    fn likelihood(&mut self, view: &impl View, past: &CardHistory, action: Action, epsilon: f64) -> f64 {
+        self.network.likelihood(view, past, action, epsilon)
+    }
+
+    fn styles(&self) -> [f64; STYLES] {
+        let each = self.share / self.heuristics.len() as f64;
+        [1.0 - self.share, each, each]
+    }
+
+    fn likelihoods(&mut self, view: &impl View, past: &CardHistory, action: Action, epsilon: f64) -> [f64; STYLES] {
+        let [sharp, heuristic] = &mut self.heuristics;
+        let of = |policy: &mut HeuristicParams| {
+            if self.share > 0.0 { policy.likelihood(view, &(), action, epsilon) } else { 0.0 }
+        };
+        let (sharp, heuristic) = (of(sharp), of(heuristic));
+        [self.network.likelihood(view, past, action, epsilon), sharp, heuristic]
+    }
 }
 
 impl Lookahead {
     /// A player with this network.
     pub fn new(network: Network, params: &LookaheadParams) -> Lookahead {
-        Lookahead {
-            policy: NetworkPolicy::new(network).at_temperature(params.temperature),
-            ..Lookahead::shipped(params)
-        }
+        Lookahead { policy: Population::new(NetworkPolicy::new(network), params), ..Lookahead::shipped(params) }
     }
 
     /// A player with the bundled network: see [`Network::shipped`].
     pub fn shipped(params: &LookaheadParams) -> Lookahead {
-        let policy = NetworkPolicy::shipped().at_temperature(params.temperature);
+        let policy = Population::new(NetworkPolicy::shipped(), params);
         Lookahead { params: *params, policy, seated: None, arms: Vec::new() }
     }
 
@@ -105,7 +168,7 @@ impl Agent for Lookahead {
         self.seated = None;
         let Briefing { rules, seats, seat, stream } = *briefing;
         let past = self.policy.begin(rules, seats)?;
-        if self.policy.network().is_policy() {
+        if self.policy.network.network().is_policy() {
             return Err(
                 "its network gives probabilities and no values, which the search needs; learned(\"FILE\") plays it"
                     .into(),
@@ -150,12 +213,12 @@ impl LookaheadState {
         &mut self,
         view: &Observation<'_>,
         params: &LookaheadParams,
-        policy: &mut NetworkPolicy,
+        policy: &mut Population,
         arms: &mut Vec<Arm>,
     ) -> Action {
         arms.clear();
         let choice = policy.decide(view, self.worlds.inference.past());
-        let (evaluation, inputs) = (policy.evaluation(), policy.network().inputs());
+        let (evaluation, inputs) = (policy.network.evaluation(), policy.network.network().inputs());
         let best = evaluation.best();
         let logits: Vec<f64> = evaluation.logits().collect();
         // The network's own choice comes first.
@@ -175,7 +238,7 @@ impl LookaheadState {
         &mut self,
         view: &Observation<'_>,
         params: &LookaheadParams,
-        policy: &mut NetworkPolicy,
+        policy: &mut Population,
         race: &mut ActionRace,
     ) {
         let base = self.stream.next_u64();
@@ -191,10 +254,11 @@ impl LookaheadState {
         };
         let settings = ActionRaceSettings { errors: params.errors, tie: params.tie, trust: Some(trust) };
         for number in 0..params.worlds {
-            let world = self.worlds.world(view, policy, number).clone();
+            let (world, styles) = self.worlds.world(view, policy, number);
+            let (world, styles) = (world.clone(), *styles);
             let bits = SplitMix::new(base ^ PLAYOUTS, number);
             while let Some(action) = race.next() {
-                race.add(self.play_out(policy, &world, action, bits, params.turns));
+                race.add(self.play_out(policy, &world, &styles, action, bits, params.turns));
             }
             race.end_world(&settings);
             if race.is_decided() {
@@ -204,12 +268,13 @@ impl LookaheadState {
         race.finish(&settings);
     }
 
-    /// The utility of a decision in a world if all seats continue with the network, until the seat's turn of this number
-    /// starts or else to the end of the round.
+    /// The utility of a decision in a world if the seat continues with the network and the other seats in their styles, until the
+    /// seat's turn of this number starts or else to the end of the round.
     fn play_out(
         &self,
-        policy: &mut NetworkPolicy,
+        policy: &mut Population,
         world: &State,
+        styles: &[u8; MAX_SEATS],
         action: Action,
         bits: SplitMix,
         turns: Option<u32>,
@@ -222,10 +287,11 @@ impl LookaheadState {
             if actor == self.seat && world.table().phase() == Phase::Start {
                 left -= 1;
                 if left == 0 {
-                    return policy.value(&world.view(actor), &past);
+                    return policy.network.value(&world.view(actor), &past);
                 }
             }
-            let action = policy.decide(&world.view(actor), &past);
+            let style = if actor == self.seat { 0 } else { styles[actor.index()] };
+            let action = policy.decide_in(style, &world.view(actor), &past);
             world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
         }
         self.valuer.values(&world)[self.seat.index()]

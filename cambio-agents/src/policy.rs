@@ -15,6 +15,9 @@ use crate::heuristic::{HeuristicParams, blueprint};
 use crate::learned::{MatchStanding, Network, NetworkEvaluation, win_share};
 use crate::params;
 
+/// The maximum number of styles in which another seat may play.
+pub const STYLES: usize = 3;
+
 /// A way to play: it gives the decision of a seat from the information that the seat may have.
 ///
 /// Unlike an [`Agent`](cambio_core::Agent), a policy does not belong to a seat. It can decide for any seat of any real
@@ -75,6 +78,17 @@ pub trait Policy: Clone + fmt::Debug + Send {
             return 1.0 - epsilon;
         }
         epsilon / (view.choices().len().max(2) - 1) as f64
+    }
+
+    /// The prior probabilities of the styles in which another seat may play. The first is the style of the policy itself; by default
+    /// it is the only one.
+    fn styles(&self) -> [f64; STYLES] {
+        [1.0, 0.0, 0.0]
+    }
+
+    /// [`Policy::likelihood`] for a seat of each style.
+    fn likelihoods(&mut self, view: &impl View, past: &Self::History, action: Action, epsilon: f64) -> [f64; STYLES] {
+        [self.likelihood(view, past, action, epsilon), 0.0, 0.0]
     }
 
     /// Whether the policy may snap unknown cards. If not, playouts ask only seats that know a matching card in a snap

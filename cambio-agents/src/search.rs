@@ -248,7 +248,7 @@ impl<P: Policy> SearchSettings<P> {
     ) -> State {
         match &mut seated.worlds {
             Worlds::Evidence(belief) => belief.sample(view, bits),
-            Worlds::Policy(inferred) => inferred.world(view, &mut self.playouts.blueprint, iteration).clone(),
+            Worlds::Policy(inferred) => inferred.world(view, &mut self.playouts.blueprint, iteration).0.clone(),
         }
     }
 }
@@ -290,12 +290,14 @@ pub(crate) struct InferredWorlds<P: Policy> {
     base: u64,
     block: SamplingSettings,
     worlds: Vec<State>,
+    styles: Vec<[u8; MAX_SEATS]>,
 }
 
 impl<P: Policy> InferredWorlds<P> {
     pub(crate) fn new(briefing: &Briefing<'_>, past: P::History) -> InferredWorlds<P> {
         let inference = Inference::new(briefing, past);
-        InferredWorlds { inference, base: 0, block: SamplingSettings::default(), worlds: Vec::new() }
+        let (worlds, styles) = (Vec::new(), Vec::new());
+        InferredWorlds { inference, base: 0, block: SamplingSettings::default(), worlds, styles }
     }
 
     /// Prepares to draw the worlds of one decision, in blocks with these settings.
@@ -304,15 +306,17 @@ impl<P: Policy> InferredWorlds<P> {
         self.worlds.clear();
     }
 
-    /// The world with this number. The numbers must be requested in order.
-    pub(crate) fn world(&mut self, view: &Observation<'_>, policy: &mut P, number: u32) -> &State {
+    /// The world with this number, and the style of each seat in it. The numbers must be requested in order.
+    pub(crate) fn world(&mut self, view: &Observation<'_>, policy: &mut P, number: u32) -> (&State, &[u8; MAX_SEATS]) {
         let (block, index) = (number as usize / self.block.worlds, number as usize % self.block.worlds);
         if index == 0 {
             let base = self.base.wrapping_add((block as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            self.worlds = self.inference.draw(view, policy, &self.block, base);
+            let sample = self.inference.sample(view, policy, &self.block, (0.0, 0), base);
+            (self.worlds, self.styles) = sample.into_draws();
         }
         // Equal worlds are adjacent, but successive numbers should get different worlds.
-        &self.worlds[strided(index, self.block.worlds)]
+        let draw = strided(index, self.block.worlds);
+        (&self.worlds[draw], &self.styles[draw])
     }
 }
 

@@ -47,8 +47,8 @@ fn decisions_are_evidence_about_cards() {
                 let worlds: Vec<_> = (0..20_u32)
                     .map(|number| fill(&knowledge.sample(&view, &mut SplitMix::new(deal, number))))
                     .collect();
-                for mut evidence in evidence(&log, &unknown, 3) {
-                    let mut of = |faces: &[Option<Card>]| evidence.likelihood(&mut policy, 0.01, faces);
+                for mut evidence in evidence(&log, &unknown, 3, false) {
+                    let mut of = |faces: &[Option<Card>]| evidence.likelihoods(&mut policy, 0.01, faces)[0];
                     let mean = worlds.iter().map(|faces| of(faces)).sum::<f64>() / worlds.len() as f64;
                     gain += libm::log(of(&truth) / mean);
                     told += 1;
