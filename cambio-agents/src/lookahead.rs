@@ -1,7 +1,8 @@
 //! Lookahead: the learned player with playouts of its best candidates.
 //!
 //! A one-ply search over the player's network, as in SPARTA (Lerer, Hu, Foerster and Brown 2020), with changes. Worlds
-//! are drawn by the likelihood of the other seats' decisions under the network. All candidates are played out in the
+//! are drawn by the likelihood of the other seats' decisions under the network or a heuristic. In each world, every other seat
+//! plays by one of them, which is drawn with the probability that follows from the seat's decisions. All candidates are played out in the
 //! same worlds with the same random numbers. Their differences are averaged with the network's own estimates, so that
 //! noise does not overrule them. Candidates that fall behind are dropped. Playouts can stop at a later turn of the seat
 //! with the network's estimate (`turns`): this is faster and has less noise, but also the network's errors.
@@ -295,5 +296,56 @@ impl LookaheadState {
             world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
         }
         self.valuer.values(&world)[self.seat.index()]
+    }
+}
+
+#[cfg(all(test, feature = "bundled"))]
+mod tests {
+    use cambio_core::engine::Setup;
+    use cambio_core::rng::{Bounded as _, Key, Purpose};
+    use cambio_core::{Card, Event};
+
+    use super::*;
+    use crate::inference::Inference;
+
+    /// The share of worlds in which seat b takes seat a for a heuristic, late in rounds in which seat a plays in this style.
+    fn taken_for_a_heuristic(style: u8) -> f64 {
+        let rules = Rules::preset("classic").unwrap();
+        let mut policy = Population::new(NetworkPolicy::shipped(), &LookaheadParams::default());
+        let settings = SamplingSettings { worlds: 20, proposals: 60, ..SamplingSettings::default() };
+        let (mut heuristic, mut all) = (0, 0);
+        for deal in 0..30 {
+            let key = Key::new(3, deal);
+            let stream = key.agent(Seat::B);
+            let past = policy.begin(&rules, 2).unwrap();
+            let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream };
+            let mut inference = Inference::new(&briefing, past);
+            let mut deck = rules.deck().to_vec();
+            key.stream(Purpose::Deck, 0).shuffle(&mut deck);
+            let mut dice = Dice(key.stream(Purpose::Race, 0));
+            let mut hear = |event: &Event<Card>| inference.notice(&event.seen_from(Seat::B));
+            let mut state = State::deal(&Setup::new(&rules, 2), &deck, &mut dice, &mut hear).unwrap();
+            while let Some(seat) = state.actor() {
+                let of = if seat == Seat::A { style } else { 0 };
+                let action = policy.decide_in(of, &state.view(seat), inference.past());
+                if seat == Seat::A {
+                    inference.spectate(state.table());
+                } else if state.table().turns() >= 6 {
+                    let sample = inference.sample(&state.observe(seat), &mut policy, &settings, (0.0, 0), deal);
+                    heuristic += sample.styles.iter().filter(|styles| styles[0] > 0).count();
+                    all += sample.styles.len();
+                }
+                let mut hear = |event: &Event<Card>| inference.notice(&event.seen_from(Seat::B));
+                state.apply(action, &mut dice, &mut hear).unwrap();
+            }
+        }
+        heuristic as f64 / all as f64
+    }
+
+    #[test]
+    fn decisions_are_evidence_of_a_style() {
+        let found = [0, 1, 2].map(taken_for_a_heuristic);
+        println!("{found:?}");
+        assert!(found[0] < 0.3 && found[1] > 0.7 && found[2] > 0.7, "{found:?}");
     }
 }

@@ -16,7 +16,7 @@ use crate::learned::{MatchStanding, Network, NetworkEvaluation, win_share};
 use crate::params;
 
 /// The maximum number of styles in which another seat may play.
-pub const STYLES: usize = 3;
+pub(crate) const STYLES: usize = 3;
 
 /// A way to play: it gives the decision of a seat from the information that the seat may have.
 ///
