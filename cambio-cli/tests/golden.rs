@@ -124,7 +124,7 @@ fn a_strategy_of_format_1_has_its_exploitability() {
 fn files_of_other_formats_are_refused_in_one_sentence() {
     let place = copied("others");
     fs::create_dir(place.join("bench")).unwrap();
-    let request = r#"{"benchmark":"cambio-bench/1","agent":"greedy","class":"1ms","quick":true}"#;
+    let request = r#"{"benchmark":"cambio-bench/2","agent":"greedy","class":"1ms","quick":true}"#;
     fs::write(place.join("bench/bench.json"), request).unwrap();
     let use_other = |found: &str, own: &str| {
         format!("has the format \"{found}\", but this version of cambio supports {own}; use the version that wrote it")
@@ -132,7 +132,7 @@ fn files_of_other_formats_are_refused_in_one_sentence() {
     for (file, own, command, what) in [
         ("run-2/manifest.json", "cambio-run/2", "verify run-2", None),
         ("run-2/spec.lock.json", "cambio-lock/1", "report run-2", None),
-        ("bench/bench.json", "cambio-bench/1", "verify bench", None),
+        ("bench/bench.json", "cambio-bench/2", "verify bench", None),
         (
             "record-1.jsonl",
             "cambio-record/1",

@@ -14,11 +14,11 @@ use super::BenchError;
 /// A file of the suite, included in the program.
 macro_rules! suite_files {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../benchmark/1/", $name)))),*]
+        [$(($name, include_str!(concat!("../../benchmark/2/", $name)))),*]
     };
 }
 
-const SUITE: &str = include_str!("../../benchmark/1/suite.toml");
+const SUITE: &str = include_str!("../../benchmark/2/suite.toml");
 
 /// The parts that are runs, in the order of the leaderboard.
 pub(crate) const RUN_PARTS: [&str; 4] = ["duel", "table", "match", "transfer"];
