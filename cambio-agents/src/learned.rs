@@ -17,6 +17,7 @@ pub use evaluation::{MatchStanding, Network, NetworkEvaluation, NetworkInputs};
 pub use features::InputGroup;
 pub(crate) use file::{NETWORK, open, seal};
 pub use file::{NetworkError, NetworkMetadata, read_network};
+pub use general::Embedding;
 pub use network::FloatNetwork;
 pub(crate) use shipped::Shipped;
 pub use shipped::{missing_networks, provide_network};

@@ -94,6 +94,7 @@ pub(crate) fn training_data(
 ) -> Result<(ChoiceSamples, PlayTotals), LearnError> {
     let (mut choices, mut tally) = (ChoiceSamples::default(), PlayTotals::default());
     let (mut evaluation, mut on) = (NetworkEvaluation::default(), Vec::new());
+    choices.candidates.begin(inputs);
     for number in matches {
         let one = follow(records, records.of_match(number), inputs, |taken| {
             inputs.look(&taken.view, taken.history, taken.standing, &mut evaluation);
@@ -103,7 +104,7 @@ pub(crate) fn training_data(
             };
             for candidate in 0..number {
                 on.clear();
-                inputs.on(&taken.view, &evaluation, candidate, |input| on.push(input as u16));
+                inputs.on_under_rules(&taken.view, &evaluation, candidate, |input| on.push(input as u16));
                 choices.push(&on, candidate == index);
             }
             choices.end();

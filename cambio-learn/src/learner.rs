@@ -331,8 +331,8 @@ impl SampleSource<'_> {
                 let play = |matches| league.play(network, recipe.seed, matches, ValueCollector::default());
                 let (mut samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
                 if inputs.are_general() {
-                    // A batch then has samples of many rule systems.
-                    samples = samples.shuffled(&mut SeededRng::of_match(recipe.seed, !generation));
+                    let mut chance = SeededRng::of_match(recipe.seed, !generation);
+                    samples = samples.mixed(recipe.training.batch, &mut chance);
                 }
                 Ok((TrainingData::Values(samples), tally))
             }

@@ -88,7 +88,7 @@ fn systems(rules: &Rules, recipe: &Recipe) -> Vec<System> {
     systems.into_iter().map(|rules| System::new(rules, &recipe.play)).collect()
 }
 
-/// The number of systems before those drawn at random.
+/// The number of systems before those drawn at random: the rules of the recipe, and each preset as a match and as single rounds.
 const FIXED_SYSTEMS: usize = 1 + 2 * PRESETS.len();
 
 /// The opponents and tables of self-play.
@@ -114,6 +114,9 @@ type SelfPlay<'a> = Referee<Guarded<Box<dyn Agent>>, NetworkMatch<'a>>;
 pub(crate) trait Collector {
     /// The collected training data.
     type Data;
+
+    /// The next matches are played with this network.
+    fn plays(&mut self, network: &Network);
 
     /// A round begins, after this share of the run's matches.
     fn round_begins(&mut self, play: &Play, share: f32, chance: &mut SeededRng);
@@ -157,6 +160,7 @@ impl League {
     ) -> Result<(C::Data, PlayTotals), LearnError> {
         let mut tally = PlayTotals::default();
         let (mut network, mut last) = (network.clone(), 0);
+        collector.plays(&network);
         for number in matches {
             let at = self.system(seed, number);
             if at != last && self.systems.len() > 1 {
@@ -164,24 +168,28 @@ impl League {
                 network =
                     network.with_inputs(system.inputs.get_or_init(|| NetworkInputs::general(&system.rules)).clone());
                 last = at;
+                collector.plays(&network);
             }
             self.play_one(&self.systems[at], &network, seed, number, &mut collector, &mut tally)?;
         }
         Ok((collector.data(), tally))
     }
 
-    /// The rule system of a match: of a general network's matches, an eighth is under the recipe's rules, an eighth under the other
-    /// systems that are not drawn, and the others under systems drawn at random.
+    /// The rule system of a match: of 64 matches of a general network, 6 are under the recipe's rules, 4 single rounds of a preset, one
+    /// a whole match of a preset, which has about as many rounds as the 15 matches before, and the others under systems drawn at random.
     fn system(&self, seed: u64, number: u64) -> usize {
         if self.systems.len() == 1 {
             return 0;
         }
         let mut chance = SeededRng::of_match(!seed, number / MATCHES_PER_SYSTEM);
         let drawn = self.systems.len() - FIXED_SYSTEMS;
-        match chance.below(8) {
-            0 => 0,
-            1..=6 if drawn > 0 => FIXED_SYSTEMS + chance.below(drawn),
-            _ => 1 + chance.below(FIXED_SYSTEMS - 1),
+        let preset = chance.below(PRESETS.len());
+        match chance.below(64) {
+            0 => 1 + 2 * preset,
+            1..=4 => 2 + 2 * preset,
+            5..=10 => 0,
+            _ if drawn > 0 => FIXED_SYSTEMS + chance.below(drawn),
+            _ => 2 + 2 * preset,
         }
     }
 
@@ -427,6 +435,10 @@ impl View for OpenView<'_> {
 impl Collector for PolicyCollector {
     type Data = PolicySamples;
 
+    fn plays(&mut self, network: &Network) {
+        self.samples.choices.candidates.begin(network.inputs());
+    }
+
     fn round_begins(&mut self, _: &Play, _: f32, _: &mut SeededRng) {}
 
     fn decide(&mut self, _: &Play, network: &Network, referee: &SelfPlay<'_>, chance: &mut SeededRng) -> Action {
@@ -443,7 +455,7 @@ impl Collector for PolicyCollector {
         let inputs = network.inputs();
         for candidate in 0..number {
             on.clear();
-            inputs.on(&view, evaluation, candidate, |input| on.push(input as u16));
+            inputs.on_under_rules(&view, evaluation, candidate, |input| on.push(input as u16));
             samples.choices.push(on, candidate == index);
         }
         samples.choices.end();
@@ -505,6 +517,10 @@ pub(crate) struct ValueCollector {
 impl Collector for ValueCollector {
     type Data = Samples;
 
+    fn plays(&mut self, network: &Network) {
+        self.samples.begin(network.inputs());
+    }
+
     fn round_begins(&mut self, play: &Play, share: f32, chance: &mut SeededRng) {
         self.temperature = play.temperature_after(share);
         self.may_explore = chance.share() < play.explore_rounds;
@@ -545,7 +561,7 @@ impl Collector for ValueCollector {
                 self.decisions.retain(|decision| decision.seat == seat);
             }
             let (start, luck) = (self.on.len(), referee.observer().luck(seat));
-            network.inputs().on(&view, evaluation, index, |input| self.on.push(input as u16));
+            network.inputs().on_under_rules(&view, evaluation, index, |input| self.on.push(input as u16));
             self.decisions.push(LearnedDecision { seat, start, end: self.on.len(), value, luck, explored });
         }
         self.evaluation.actions().nth(index).expect("it is one of them")

@@ -238,7 +238,7 @@ fn draw(chance: &mut SeededRng) -> Option<Rules> {
         table.insert("peek".to_owned(), json!(peek));
     }
     // Most matches have one round, so that most rounds are of different systems.
-    let is_one_round = chance.share() < 0.95;
+    let is_one_round = chance.share() < 0.98;
     if is_one_round {
         table.insert("match_end".to_owned(), json!("rounds(1)"));
         table.insert("carry_over".to_owned(), json!(false));

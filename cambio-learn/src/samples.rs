@@ -3,14 +3,18 @@
 
 use cambio_core::rules::MAX_SEATS;
 
+use cambio_agents::NetworkInputs;
+
 use crate::rng::SeededRng;
 
 /// Afterstates with their targets, in flat arrays.
-#[derive(Clone, Default, PartialEq, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Samples {
     on: Vec<u16>,
     ends: Vec<u32>,
     targets: Vec<f32>,
+    /// For a general network: the numbers of the samples with which other rules begin, and the inputs under these rules.
+    systems: Vec<(usize, NetworkInputs)>,
 }
 
 impl Samples {
@@ -29,18 +33,46 @@ impl Samples {
         (&self.on[start..self.ends[number] as usize], self.targets[number])
     }
 
-    /// The same samples in a random order.
-    pub(crate) fn shuffled(&self, chance: &mut SeededRng) -> Samples {
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        for last in (1..order.len()).rev() {
-            order.swap(last, chance.below(last + 1));
+    /// The inputs of the next samples.
+    pub(crate) fn begin(&mut self, inputs: &NetworkInputs) {
+        let is_same = |(_, last): &(usize, NetworkInputs)| last.rules() == inputs.rules();
+        if inputs.are_general() && !self.systems.last().is_some_and(is_same) {
+            self.systems.push((self.len(), inputs.clone()));
         }
-        let mut shuffled = Samples::default();
-        for number in order {
-            let (on, target) = self.get(number);
-            shuffled.push(on, target);
+    }
+
+    /// The inputs of a sample; `None` if the network is not general.
+    pub(crate) fn inputs(&self, number: usize) -> Option<&NetworkInputs> {
+        let after = self.systems.partition_point(|&(start, _)| start <= number);
+        Some(&self.systems[after.checked_sub(1)?].1)
+    }
+
+    /// The same samples in a random order, so that each batch of this size has about the same share of each rule system.
+    pub(crate) fn mixed(&self, batch: usize, chance: &mut SeededRng) -> Samples {
+        let ends = self.systems.iter().skip(1).map(|&(start, _)| start).chain([self.len()]);
+        let systems: Vec<(&NetworkInputs, Vec<usize>)> = self
+            .systems
+            .iter()
+            .zip(ends)
+            .map(|((start, inputs), end)| {
+                let mut order: Vec<usize> = (*start..end).collect();
+                for last in (1..order.len()).rev() {
+                    order.swap(last, chance.below(last + 1));
+                }
+                (inputs, order)
+            })
+            .collect();
+        let (batches, mut mixed) = (self.len().div_ceil(batch), Samples::default());
+        for number in 0..batches {
+            for (inputs, order) in &systems {
+                mixed.begin(inputs);
+                for &sample in &order[order.len() * number / batches..order.len() * (number + 1) / batches] {
+                    let (on, target) = self.get(sample);
+                    mixed.push(on, target);
+                }
+            }
         }
-        shuffled
+        mixed
     }
 
     pub(crate) fn set_targets(&mut self, targets: Vec<f32>) {
@@ -49,7 +81,8 @@ impl Samples {
     }
 
     pub(crate) fn append(&mut self, other: &Samples) {
-        let base = self.on.len() as u32;
+        let (base, len) = (self.on.len() as u32, self.len());
+        self.systems.extend(other.systems.iter().map(|(start, inputs)| (len + start, inputs.clone())));
         self.on.extend_from_slice(&other.on);
         self.ends.extend(other.ends.iter().map(|end| base + end));
         self.targets.extend_from_slice(&other.targets);
@@ -57,10 +90,10 @@ impl Samples {
 }
 
 /// Decisions of an imitated agent in flat arrays, each with the afterstates of all candidates.
-#[derive(Clone, Default, PartialEq, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct ChoiceSamples {
     /// The target is 1 for the chosen candidate and 0 for the others.
-    candidates: Samples,
+    pub(crate) candidates: Samples,
     ends: Vec<u32>,
 }
 
@@ -77,6 +110,11 @@ impl ChoiceSamples {
     /// Ends the current decision, whose candidates were added since the previous call.
     pub(crate) fn end(&mut self) {
         self.ends.push(self.candidates.len() as u32);
+    }
+
+    /// The inputs of a decision; `None` if the network is not general.
+    pub(crate) fn inputs(&self, number: usize) -> Option<&NetworkInputs> {
+        self.candidates.inputs(if number == 0 { 0 } else { self.ends[number - 1] as usize })
     }
 
     /// The candidates of a decision: the active inputs, and 1 for the chosen candidate or 0 for another.

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use cambio_agents::{FloatNetwork, Network};
+use cambio_agents::{FloatNetwork, Network, NetworkInputs};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::rng::SeededRng;
@@ -66,11 +66,14 @@ impl InputSet {
         InputSet { inputs: Vec::new(), has: vec![false; of] }
     }
 
+    /// Inserts an input, and returns whether it is new.
     #[inline]
-    fn insert(&mut self, input: u16) {
-        if !std::mem::replace(&mut self.has[usize::from(input)], true) {
+    fn insert(&mut self, input: u16) -> bool {
+        let is_new = !std::mem::replace(&mut self.has[usize::from(input)], true);
+        if is_new {
             self.inputs.push(input);
         }
+        is_new
     }
 
     fn inputs(&self) -> &[u16] {
@@ -82,6 +85,18 @@ impl InputSet {
             self.has[usize::from(input)] = false;
         }
     }
+}
+
+/// The rows of a general network under the rules of the present samples, as far as they are active: each is a sum of general rows.
+#[derive(Clone, Debug)]
+struct SystemRows {
+    inputs: Option<NetworkInputs>,
+    active: InputSet,
+    rows: Vec<f32>,
+    gradient: Vec<f32>,
+    /// The bias with the rows that are always active, and its gradient.
+    bias: [f32; WIDTH],
+    bias_gradient: [f32; WIDTH],
 }
 
 /// Trains a network to predict win shares.
@@ -97,6 +112,7 @@ pub(crate) struct Trainer {
     squares: Vec<f32>,
     /// The inputs that were active in this batch.
     touched: InputSet,
+    system: SystemRows,
     /// The inputs whose weights changed since the last [`Trainer::follow`].
     moved: InputSet,
     steps: u64,
@@ -157,6 +173,14 @@ impl Trainer {
             mean: zeros(),
             squares: zeros(),
             touched: InputSet::new(inputs),
+            system: SystemRows {
+                inputs: None,
+                active: InputSet::new(0),
+                rows: Vec::new(),
+                gradient: Vec::new(),
+                bias: [0.0; WIDTH],
+                bias_gradient: [0.0; WIDTH],
+            },
             moved: InputSet::new(inputs),
             steps: 0,
             arch: Arch::new(),
@@ -262,7 +286,7 @@ impl Trainer {
     /// exp(logit − highest).
     #[inline(always)]
     fn softmax<S: Simd>(
-        &self,
+        &mut self,
         simd: S,
         choices: &ChoiceSamples,
         number: usize,
@@ -272,6 +296,7 @@ impl Trainer {
         forward.resize(candidates.max(forward.len()), Activations::NONE);
         let mut most = f32::MIN;
         for ((on, _), forward) in choices.get(number).zip(&mut *forward) {
+            self.prepare(choices.inputs(number), on);
             self.forward(simd, on, forward);
             most = most.max(forward.logit);
         }
@@ -279,15 +304,73 @@ impl Trainer {
         (most, sum)
     }
 
+    /// Prepares the rows of these inputs for [`Trainer::forward`], if the network is general.
+    #[inline(always)]
+    fn prepare(&mut self, inputs: Option<&NetworkInputs>, on: &[u16]) {
+        let Some((inputs, embedding)) = inputs.and_then(|inputs| Some((inputs, inputs.embedding()?))) else { return };
+        if self.system.inputs.as_ref().is_none_or(|before| before.rules() != inputs.rules()) {
+            self.leave();
+            let system = &mut self.system;
+            system.inputs = Some(inputs.clone());
+            system.bias.copy_from_slice(&self.weights[self.parts.bias..][..WIDTH]);
+            for &general in embedding.always() {
+                add(&mut system.bias, &self.weights[usize::from(general) * WIDTH..][..WIDTH]);
+            }
+            let inputs = embedding.inputs().max(system.active.has.len());
+            system.active.has.resize(inputs, false);
+            system.rows.resize(inputs * WIDTH, 0.0);
+            system.gradient.resize(inputs * WIDTH, 0.0);
+        }
+        let system = &mut self.system;
+        for &input in on {
+            if system.active.insert(input) {
+                let at = usize::from(input) * WIDTH;
+                system.gradient[at..][..WIDTH].fill(0.0);
+                let row = &mut system.rows[at..][..WIDTH];
+                row.fill(0.0);
+                for &general in embedding.of(input.into()) {
+                    add(row, &self.weights[usize::from(general) * WIDTH..][..WIDTH]);
+                }
+            }
+        }
+    }
+
+    /// Adds the gradients of the rows under the present rules to the gradients of the general rows.
+    #[inline(always)]
+    fn leave(&mut self) {
+        let SystemRows { inputs, active, gradient, bias_gradient, .. } = &mut self.system;
+        let Some(inputs) = inputs.take() else { return };
+        let embedding = inputs.embedding().expect("the inputs are general");
+        let mut give = |general: u16, slopes: &[f32]| {
+            self.touched.insert(general);
+            add(&mut self.gradient[usize::from(general) * WIDTH..][..WIDTH], slopes);
+        };
+        for &general in embedding.always() {
+            give(general, bias_gradient);
+        }
+        for &input in active.inputs() {
+            for &general in embedding.of(input.into()) {
+                give(general, &gradient[usize::from(input) * WIDTH..][..WIDTH]);
+            }
+        }
+        add(&mut self.gradient[self.parts.bias..][..WIDTH], bias_gradient);
+        bias_gradient.fill(0.0);
+        active.clear();
+    }
+
     /// Computes the output and the activations for these inputs.
     #[inline(always)]
     fn forward<S: Simd>(&self, simd: S, on: &[u16], forward: &mut Activations) {
         let parts = self.parts;
         let weights = &self.weights[..];
+        let (rows, bias) = match self.system.inputs {
+            None => (&weights[..parts.bias], &weights[parts.bias..][..WIDTH]),
+            Some(_) => (&self.system.rows[..], &self.system.bias[..]),
+        };
         let mut first = [0.0_f32; WIDTH];
-        first.copy_from_slice(&weights[parts.bias..][..WIDTH]);
+        first.copy_from_slice(bias);
         for &input in on {
-            let row = &weights[usize::from(input) * WIDTH..][..WIDTH];
+            let row = &rows[usize::from(input) * WIDTH..][..WIDTH];
             for (sum, &weight) in first.iter_mut().zip(row) {
                 *sum += weight;
             }
@@ -343,49 +426,55 @@ impl Trainer {
         for (through, &activation) in through.iter_mut().zip(active) {
             *through = if activation > 0.0 && activation < FloatNetwork::HIGHEST { *through } else { 0.0 };
         }
-        for (slope, &through) in gradient[parts.bias..][..WIDTH].iter_mut().zip(&through) {
-            *slope += through;
-        }
-        for &input in on {
-            let row = usize::from(input);
-            self.touched.insert(input);
-            for (slope, &through) in gradient[row * WIDTH..][..WIDTH].iter_mut().zip(&through) {
-                *slope += through;
+        let system = &mut self.system;
+        if system.inputs.is_some() {
+            add(&mut system.bias_gradient, &through);
+            for &input in on {
+                add(&mut system.gradient[usize::from(input) * WIDTH..][..WIDTH], &through);
             }
+            return;
+        }
+        add(&mut gradient[parts.bias..][..WIDTH], &through);
+        for &input in on {
+            self.touched.insert(input);
+            add(&mut gradient[usize::from(input) * WIDTH..][..WIDTH], &through);
+        }
+    }
+
+    /// An Adam step on some weights, from their gradients times `scale`. It is inlined, because a function of its own would not be
+    /// compiled for each SIMD width.
+    #[inline(always)]
+    fn adam(&mut self, weights: Range<usize>, scale: f32, rate: f32, most: f32) {
+        let moments = self.mean[weights.clone()].iter_mut().zip(&mut self.squares[weights.clone()]);
+        let slopes = self.weights[weights.clone()].iter_mut().zip(&mut self.gradient[weights]);
+        for ((weight, slope), (mean, square)) in slopes.zip(moments) {
+            let by = *slope * scale;
+            *mean = BETA * *mean + (1.0 - BETA) * by;
+            *square = BETA_SQUARED * *square + (1.0 - BETA_SQUARED) * by * by;
+            *weight = (*weight - rate * *mean / (square.sqrt() + 1e-8)).clamp(-most, most);
+            *slope = 0.0;
         }
     }
 
     /// An Adam step on the parameters that the batch touched.
     #[inline(always)]
     fn update(&mut self, batch: usize, rate: f32) {
+        self.leave();
         self.steps += 1;
         // After this many steps Adam's bias corrections are 1 in single precision.
         let steps = self.steps.min(100_000) as i32;
         let scale = 1.0 / batch.max(1) as f32;
         let rate = rate * libm::sqrtf(1.0 - power(BETA_SQUARED, steps)) / (1.0 - power(BETA, steps));
-        let Trainer { weights, gradient, mean, squares, .. } = self;
-        let mut adam = |range: std::ops::Range<usize>, most: f32| {
-            let parts = weights[range.clone()].iter_mut().zip(&mut gradient[range.clone()]);
-            for ((weight, slope), (mean, square)) in
-                parts.zip(mean[range.clone()].iter_mut().zip(&mut squares[range.clone()]))
-            {
-                let by = *slope * scale;
-                *mean = BETA * *mean + (1.0 - BETA) * by;
-                *square = BETA_SQUARED * *square + (1.0 - BETA_SQUARED) * by * by;
-                *weight = (*weight - rate * *mean / (square.sqrt() + 1e-8)).clamp(-most, most);
-                *slope = 0.0;
-            }
-        };
-        for &input in self.touched.inputs() {
-            let at = usize::from(input) * WIDTH;
-            adam(at..at + WIDTH, FloatNetwork::MOST_ROW);
+        for index in 0..self.touched.inputs().len() {
+            let at = usize::from(self.touched.inputs()[index]) * WIDTH;
+            self.adam(at..at + WIDTH, scale, rate, FloatNetwork::MOST_ROW);
         }
         let parts = self.parts;
-        adam(parts.bias..parts.second, FloatNetwork::MOST_ROW * 8.0);
-        adam(parts.second..parts.second_bias, FloatNetwork::MOST_WEIGHT);
-        adam(parts.second_bias..parts.last, 1000.0);
-        adam(parts.last..parts.last_bias, FloatNetwork::MOST_WEIGHT);
-        adam(parts.last_bias..parts.len, 1000.0);
+        self.adam(parts.bias..parts.second, scale, rate, FloatNetwork::MOST_ROW * 8.0);
+        self.adam(parts.second..parts.second_bias, scale, rate, FloatNetwork::MOST_WEIGHT);
+        self.adam(parts.second_bias..parts.last, scale, rate, 1000.0);
+        self.adam(parts.last..parts.last_bias, scale, rate, FloatNetwork::MOST_WEIGHT);
+        self.adam(parts.last_bias..parts.len, scale, rate, 1000.0);
         self.across = across(&self.weights[parts.second..][..WIDTH * SECOND]);
         for &input in self.touched.inputs() {
             self.moved.insert(input);
@@ -431,6 +520,14 @@ fn add_scaled<S: Simd>(simd: S, to: &mut [f32], by: f32, from: &[f32]) {
     // Product and sum are rounded separately, because fused operations are not the same on every machine.
     for (to, &from) in S::as_mut_simd_f32s(to).0.iter_mut().zip(S::as_simd_f32s(from).0) {
         *to = simd.add_f32s(*to, simd.mul_f32s(by, from));
+    }
+}
+
+/// Adds the numbers of `from` to `to`.
+#[inline(always)]
+fn add(to: &mut [f32], from: &[f32]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to += from;
     }
 }
 
@@ -505,6 +602,7 @@ impl Lesson for Values<'_> {
     fn learn<S: Simd>(&mut self, simd: S, trainer: &mut Trainer, number: usize) -> f32 {
         let (on, target) = self.0.get(number);
         let mut forward = Activations::NONE;
+        trainer.prepare(self.0.inputs(number), on);
         trainer.forward(simd, on, &mut forward);
         let share = sigmoid(forward.logit);
         trainer.backward(simd, on, &forward, share - target);

@@ -99,6 +99,8 @@ impl CandidateKey {
             Action::Give(spot) => naming(DecisionKind::Give, spot),
             Action::Peek(_) => plain(DecisionKind::Peek),
             Action::Show(spot) => naming(DecisionKind::Show, spot),
+            // A look at an own card, which costs a penalty card.
+            Action::Cheat(spot) if deck.is_general() => naming(DecisionKind::LookOwn, spot),
             Action::Swap(..) | Action::Touch(_) | Action::Cheat(_) => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Cards, as far as a network distinguishes them.
 
 use cambio_core::rules::MAX_KINDS;
-use cambio_core::rules::knob::{Best, MatchEnd, Matching, Score as ScoreKnob};
+use cambio_core::rules::knob::{Best, Cap, MatchEnd, Matching, Score as ScoreKnob};
 use cambio_core::view::{CardTrace, Origin};
 use cambio_core::{Card, Rules};
 
@@ -29,10 +29,18 @@ pub(super) struct DeckClasses {
     lowest: i32,
     /// The total of points that ends a match, if there is one.
     pub(super) target: Option<i32>,
+    /// The first turn of a seat in which it may call.
+    pub(super) first_call: usize,
+    /// The number of turns after which a round ends.
+    pub(super) turn_limit: usize,
+    /// The largest sum with which a call succeeds, if there is one.
+    pub(super) cap: Option<i32>,
+    /// For a general network: the mean and the variance, in sixteenths, of the cards of the deck within each bound.
+    within: Option<[(i32, i32); BOUNDS]>,
 }
 
 impl DeckClasses {
-    pub(super) fn new(rules: &Rules) -> DeckClasses {
+    pub(super) fn new(rules: &Rules, is_general: bool) -> DeckClasses {
         let by_points = rules.spec().matching == Matching::Points;
         let (mut keys, mut ranks) = (Vec::new(), Vec::new());
         let mut deck = DeckClasses {
@@ -43,6 +51,13 @@ impl DeckClasses {
             unit_shift: 0,
             lowest: 0,
             target: None,
+            first_call: rules.spec().first_call.count(),
+            turn_limit: rules.spec().turn_limit.count(),
+            cap: match rules.spec().cap {
+                Cap::Feasible(cap) | Cap::Score(cap) => Some(cap.into()),
+                Cap::None | Cap::Advisory(_) => None,
+            },
+            within: None,
         };
         for (kind, card) in (0..rules.kinds().len()).filter_map(|kind| Some((kind, Card::new(kind)?))) {
             let key = (&rules.kind(card).rank, rules.points(card), rules.power(card));
@@ -72,7 +87,31 @@ impl DeckClasses {
             MatchEnd::Total(most) if spec.score == ScoreKnob::Points && spec.best == Best::Fewest => Some(most.into()),
             _ => None,
         };
+        if is_general {
+            deck.within = Some(std::array::from_fn(|bound| {
+                let most = if bound < BOUNDS - 1 { deck.bound(bound as u8) } else { i32::MAX };
+                let points =
+                    || rules.deck().iter().map(|&card| rules.points(card)).filter(move |&points| points <= most);
+                let count = points().count().max(1) as i32;
+                let mean = 16 * points().sum::<i32>() / count;
+                let squares = 16 * points().map(|points| points * points).sum::<i32>() / count;
+                (mean, squares - mean * mean / 16)
+            }));
+        }
         deck
+    }
+
+    /// Whether the classes are for a general network.
+    pub(super) fn is_general(&self) -> bool {
+        self.within.is_some()
+    }
+
+    /// The bucket of a mean of unseen cards, of which the mean of the deck has the middle one. The mean is in sixteenths.
+    #[inline]
+    pub(super) fn mean_step(&self, mean: i32, buckets: usize) -> usize {
+        let all = self.within.map_or(0, |within| within[BOUNDS - 1].0);
+        let quarters = (mean - all + (2 << self.unit_shift)) >> (2 + self.unit_shift);
+        (quarters + buckets as i32 / 2).clamp(0, buckets as i32 - 1) as usize
     }
 
     pub(super) fn classes(&self) -> usize {
@@ -204,8 +243,9 @@ impl TableCard {
         } else if self.bound == NO_BOUND {
             if self.is_open(distance) && distance > 0 { mean - 16 } else { mean }
         } else {
-            // Half of the bound.
-            mean.min(8 * deck.bound(self.bound))
+            // Otherwise half of the bound.
+            let own = deck.within.map_or(8 * deck.bound(self.bound), |within| within[usize::from(self.bound)].0);
+            mean.min(own)
         }
     }
 
@@ -217,9 +257,7 @@ impl TableCard {
         } else if self.bound == NO_BOUND {
             variance
         } else {
-            // As if all points up to the bound were equally likely.
-            let range = deck.bound(self.bound) - deck.lowest + 1;
-            variance.min(16 * range * range / 12)
+            deck.within.map_or(variance, |within| variance.min(within[usize::from(self.bound)].1.max(1)))
         }
     }
 }

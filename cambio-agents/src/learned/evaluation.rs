@@ -119,15 +119,34 @@ impl NetworkInputs {
     /// # Panics
     /// If the candidate does not exist, or is the only one, because a single candidate has no inputs.
     pub fn on(&self, view: &impl View, evaluation: &NetworkEvaluation, index: usize, mut on: impl FnMut(usize)) {
+        self.on_under_rules(view, evaluation, index, |input| self.embed(input, &mut on));
+        if let Some(embedding) = self.embedding() {
+            embedding.always().iter().for_each(|&input| on(input.into()));
+        }
+    }
+
+    /// As [`NetworkInputs::on`], with the inputs of a general network under these rules, before their [`Embedding`].
+    ///
+    /// # Panics
+    /// As [`NetworkInputs::on`].
+    pub fn on_under_rules(
+        &self,
+        view: &impl View,
+        evaluation: &NetworkEvaluation,
+        index: usize,
+        mut on: impl FnMut(usize),
+    ) {
         let (features, context, totals) = (&*self.features, &evaluation.context, &evaluation.standing.0);
         let candidate = &evaluation.candidates[index];
         let after = context.after(view, candidate.action);
-        let summaries = features.position(context, &after, totals, |input| self.embed(input, &mut on));
+        let summaries = features.position(context, &after, totals, &mut on);
         let summaries = &summaries[..context.seats];
-        features.candidate(context, &after, &candidate.key, totals, summaries, |input| self.embed(input, &mut on));
-        if let Some(embedding) = &features.embedding {
-            embedding.always().iter().for_each(|&input| on(input.into()));
-        }
+        features.candidate(context, &after, &candidate.key, totals, summaries, &mut on);
+    }
+
+    /// How a general network computes the rows of these inputs; `None` if the inputs are not general.
+    pub fn embedding(&self) -> Option<&Embedding> {
+        self.features.embedding.as_ref()
     }
 
     /// Calls `on` for each active input of the position before a decision: the inputs of candidates, without the inputs for

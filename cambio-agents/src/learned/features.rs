@@ -37,6 +37,14 @@ const UNSEEN: usize = 5;
 const CERTAINTIES: usize = 41;
 /// The decisions that end a round, or not: others, a call, the end of a turn, and a draw.
 const MOMENTS: usize = 4;
+/// The buckets for the number of a seat's own turns before an event: this turn, the next ones, 4 or more.
+const LAPS: usize = 5;
+/// The buckets for the number of unseen cards that match a known card.
+const MATES: usize = 8;
+/// The buckets for the mean of the unseen cards, in quarters of a unit around the mean of the deck.
+const MEANS: usize = 13;
+/// The turns that are distinguished for a call.
+const CALL_TURNS: usize = 20;
 
 /// The relative position of the seat at this distance.
 #[inline]
@@ -157,6 +165,13 @@ blocks! {
     kind_held: InGeneral, [Number(DECISION_KINDS), Face];
     kind_top: InGeneral, [Number(DECISION_KINDS), Face];
     kind_matches: InGeneral, [Number(DECISION_KINDS), Number(4)];
+    mates: InGeneral, [Number(SEATINGS), Number(MATES), Number(3)];
+    unseen_mean: InGeneral, [Number(MEANS)];
+    until_call: InGeneral, [Number(LAPS), Number(CERTAINTIES)];
+    until_limit: InGeneral, [Number(LAPS), Number(CERTAINTIES)];
+    below_cap: InGeneral, [Number(MOMENTS), Number(CERTAINTIES)];
+    called: InGeneral, [Number(4), Number(CERTAINTIES)];
+    ends_turn: InGeneral, [Number(2), Number(UNKNOWNS), Number(CALL_TURNS)];
 }
 
 /// The inputs of networks for one rule system.
@@ -200,7 +215,7 @@ impl Features {
     }
 
     fn with(rules: &Rules, groups: &[InputGroup], is_general: bool) -> Features {
-        let deck = DeckClasses::new(rules);
+        let deck = DeckClasses::new(rules, is_general);
         let mut groups = groups.to_vec();
         groups.sort_unstable();
         groups.dedup();
@@ -251,6 +266,7 @@ impl Features {
         let (categories, classes) = (deck.categories(), deck.classes());
         let mut summary = LayoutSummary { size: side.cards().len(), ..LayoutSummary::default() };
         let (mut dark, mut found) = (0, [0_u16; cambio_core::rules::MAX_SLOTS]);
+        let mut mates = [0_u8; MATES];
         for (index, card) in side.cards().iter().enumerate() {
             let category = card.category(deck, distance);
             found[index] = category as u16;
@@ -271,6 +287,13 @@ impl Features {
                 summary.ranks |= rank;
                 if card.is_open(distance) {
                     summary.open_ranks |= rank;
+                }
+                if self.embedding.is_some() {
+                    let number = usize::from(context.unseen(deck, deck.rank(card.class))).min(MATES - 1);
+                    if mates[number] < 3 {
+                        on(at.mates + (seating * MATES + number) * 3 + usize::from(mates[number]));
+                        mates[number] += 1;
+                    }
                 }
             }
             dark += usize::from(!card.is_open(distance));
@@ -322,6 +345,9 @@ impl Features {
             on(at.step + bit);
         }
         on(at.seats + context.seats - 2);
+        if self.embedding.is_some() {
+            on(at.unseen_mean + self.deck.mean_step(context.mean, MEANS));
+        }
         if deck.target.is_some() {
             let points = &totals.points[..context.seats];
             for (distance, &total) in points.iter().enumerate() {
@@ -463,6 +489,14 @@ impl Features {
             let certainty = self.certainty(summaries);
             on(at.certainty + after.caller.seating(context.seats) * CERTAINTIES + certainty);
             on(at.moment_certainty + moment * CERTAINTIES + certainty);
+            let called = usize::from(after.caller.all & 1) + 2 * usize::from(after.caller.all & !1 != 0);
+            on(at.called + called * CERTAINTIES + certainty);
+            let laps = |turn: usize| turn.saturating_sub(context.turns).div_ceil(context.seats).min(LAPS - 1);
+            on(at.until_call + laps(context.seats * (deck.first_call - 1)) * CERTAINTIES + certainty);
+            on(at.until_limit + laps(deck.turn_limit) * CERTAINTIES + certainty);
+            if let Some(cap) = deck.cap {
+                on(at.below_cap + moment * CERTAINTIES + self.deviations(16 * cap - own.sum, own.variance));
+            }
             on(at.kind + kind);
             let faces = deck.classes() + 2;
             on(at.kind_held + kind * faces + self.face(after.held));
@@ -476,6 +510,10 @@ impl Features {
         if let 1 | 2 = moment {
             let (unknown, known) = (own.unknown.min(UNKNOWNS - 1), self.sum_step(16 * own.known));
             on(at.ends + ((2 - moment) * UNKNOWNS + unknown) * SUMS + known);
+            if self.embedding.is_some() {
+                let turn = context.turns.min(CALL_TURNS - 1);
+                on(at.ends_turn + ((2 - moment) * UNKNOWNS + unknown) * CALL_TURNS + turn);
+            }
         }
         if deck.target.is_some() {
             let (own, best) = (totals.own_step(), totals.best_step(context.seats));
@@ -511,10 +549,16 @@ impl Features {
     fn certainty(&self, summaries: &[LayoutSummary]) -> usize {
         let own = &summaries[0];
         let least = summaries[1..].iter().min_by_key(|other| other.sum).unwrap_or(own);
+        self.deviations(least.sum - own.sum, own.variance + least.variance)
+    }
+
+    /// The bucket of a lead in fifths of its standard deviation. The lead and the variance are in sixteenths.
+    #[inline]
+    fn deviations(&self, lead: i32, variance: i32) -> usize {
         // In sixteenths of a point, with a quarter of a squared unit.
-        let variance = 16 * (own.variance + least.variance) + (64 << (2 * self.deck.unit_shift()));
+        let variance = 16 * variance + (64 << (2 * self.deck.unit_shift()));
         let deviation = variance.max(1).isqrt();
-        let fifths = (10 * (least.sum - own.sum) + deviation).div_euclid(2 * deviation);
+        let fifths = (10 * lead + deviation).div_euclid(2 * deviation);
         (fifths + CERTAINTIES as i32 / 2).clamp(0, CERTAINTIES as i32 - 1) as usize
     }
 

@@ -45,8 +45,9 @@ const STEPS: usize = 49;
 const PARTS: usize = 40;
 
 /// The knobs on which the value of a kind of decision depends most.
-const DECISIVE: [&str; 12] = [
+const DECISIVE: [&str; 13] = [
     "call",
+    "cap",
     "callers",
     "caller_tie",
     "call_failure",
@@ -114,7 +115,7 @@ impl Axis {
 
 /// The inputs of one rule system as sums of general inputs.
 #[derive(Clone, Debug)]
-pub(super) struct Embedding {
+pub struct Embedding {
     /// For each input of the rule system, the end of its part of `general`.
     ends: Vec<u32>,
     general: Vec<u16>,
@@ -192,18 +193,21 @@ impl Embedding {
     }
 
     /// The general inputs whose rows add up to the row of an input.
-    pub(super) fn of(&self, input: usize) -> &[u16] {
+    ///
+    /// # Panics
+    /// If the input does not exist.
+    pub fn of(&self, input: usize) -> &[u16] {
         let start = if input == 0 { 0 } else { self.ends[input - 1] as usize };
         &self.general[start..self.ends[input] as usize]
     }
 
     /// The general inputs that are always active.
-    pub(super) fn always(&self) -> &[u16] {
+    pub fn always(&self) -> &[u16] {
         &self.rules
     }
 
     /// The number of inputs of the rule system.
-    pub(super) fn inputs(&self) -> usize {
+    pub fn inputs(&self) -> usize {
         self.ends.len()
     }
 }
