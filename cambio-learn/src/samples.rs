@@ -210,3 +210,30 @@ impl TrainingData {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::Rules;
+
+    use super::*;
+
+    #[test]
+    fn each_mixed_batch_has_its_share_of_each_system() {
+        let (mut samples, mut chance) = (Samples::default(), SeededRng::new(1));
+        for (preset, number) in [("mini-m1", 30), ("mini-p", 60)] {
+            samples.begin(&NetworkInputs::general(&Rules::preset(preset).unwrap()));
+            (0..number).for_each(|input| samples.push(&[input], f32::from(number)));
+        }
+        let mixed = samples.mixed(9, &mut chance);
+        let mut found: Vec<(u16, u16)> = Vec::new();
+        for number in 0..90 {
+            let (on, target) = mixed.get(number);
+            let preset = if target == 30.0 { "mini-m1" } else { "mini-p" };
+            assert_eq!(mixed.inputs(number).unwrap().rules().name(), preset);
+            assert_eq!(target == 30.0, number % 9 < 3, "sample {number}");
+            found.push((on[0], target as u16));
+        }
+        found.sort_unstable();
+        assert!(found.windows(2).all(|pair| pair[0] != pair[1]), "no sample occurs twice");
+    }
+}

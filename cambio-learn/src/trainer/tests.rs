@@ -1,3 +1,5 @@
+
+use cambio_core::Rules;
 use cambio_core::rules::MAX_SEATS;
 
 use super::Lesson as _;
@@ -222,4 +224,28 @@ fn advantages_are_those_of_a_round_computed_by_hand() {
     for (found, wanted) in returns.iter().zip([0.85, 0.0, 1.0, 0.1]) {
         assert!((found - wanted).abs() < 1e-6, "{returns:?}");
     }
+}
+
+#[test]
+fn a_general_network_learns_in_the_rows_of_its_rules() {
+    let inputs = NetworkInputs::general(&Rules::preset("mini-m1").unwrap());
+    let embedding = inputs.embedding().unwrap();
+    let (mut own, mut general) = (Samples::default(), Samples::default());
+    own.begin(&inputs);
+    for number in 0..40_u16 {
+        let (on, target) = ([number % 7, 9 + number % 3, 20 + number % 5], f32::from(number % 2));
+        own.push(&on, target);
+        let on = on.iter().flat_map(|&input| embedding.of(input.into())).chain(embedding.always());
+        general.push(&on.copied().collect::<Vec<_>>(), target);
+    }
+    let mut trainers = [Trainer::new(inputs.count(), 1), Trainer::new(inputs.count(), 1)];
+    for (trainer, samples) in trainers.iter_mut().zip([&own, &general]) {
+        trainer.step_values(samples, 0..20, 1e-3);
+        trainer.step_values(samples, 20..40, 1e-3);
+    }
+    let [one, other] = &trainers;
+    // Adam divides by the size of the gradient, so only weights with a gradient that is not rounding can be compared.
+    let far = one.weights.iter().zip(&other.weights).filter(|(one, other)| (*one - *other).abs() > 1e-4).count();
+    let moved = one.weights.iter().zip(&Trainer::new(inputs.count(), 1).weights).filter(|(one, old)| one != old).count();
+    assert!(moved > 5_000 && far * 1000 < moved, "{far} of {moved} weights");
 }
