@@ -1,8 +1,9 @@
 //! Measures the general network under rule systems that it was not trained on:
 //! `cargo run --release -p cambio-learn --example general -- OUT_DIR [SYSTEMS] [DEALS]`.
 //!
-//! The systems are drawn at random from another seed than the systems of the training. Writes `general.csv`, with a row for each system,
-//! number of seats and opponent, and `general.md`, which is a table of the book.
+//! Forty systems are drawn at random, from another seed than the systems of the training; the others are the rule files of the benchmark
+//! and of `experiments/outside`. Writes `general.csv`, with a row for each system, number of seats and opponent, and `general.md`, which is a
+//! table of the book.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -11,11 +12,14 @@ use std::path::PathBuf;
 
 use cambio_agents::{Network, roster};
 use cambio_core::Rules;
+use cambio_core::rules::RulesSpec;
 use cambio_exec::Executor;
 use cambio_learn::{EvaluationResult, judge, sampled_rules};
 
 /// The seed of the rule systems and of their deals.
 const SEED: u64 = 2026;
+/// The folders with the other rule files: those of the benchmark, and those outside the ranges of the drawn systems.
+const FOLDERS: [(&str, &str); 2] = [("benchmark", "cambio-report/benchmark/1"), ("outside", "experiments/outside")];
 /// The number of seats, and the agents in the other seats. Only `sharp` took part in the training.
 const TABLES: [(usize, &[&str]); 3] =
     [(2, &["sharp", "greedy", "heuristic(decay=0.05)", "rollout(n=100)"]), (4, &["sharp", "greedy"]), (6, &["sharp"])];
@@ -28,41 +32,61 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&out)?;
     let (roster, executor) = (roster(), Executor::new(0)?);
     let mut csv = csv::Writer::from_path(out.join("general.csv"))?;
-    csv.write_record(["system", "differences", "seats", "against", "deals", "win_share", "low", "high"])?;
+    csv.write_record(["set", "system", "differences", "seats", "against", "deals", "win_share", "low", "high"])?;
     let mut table =
-        "| seats | par | other seats | wins | lowest of the systems | systems |\n|---:|---:|---|---:|---:|---:|\n"
+        "| rules | seats | par | other seats | wins | lowest of the systems | systems |\n|---|---:|---:|---|---:|---:|---:|\n"
             .to_owned();
-    for (seats, opponents) in TABLES {
-        for against in opponents {
-            let spec = roster.parse(against)?;
-            let mut results = Vec::new();
-            for system in 0..systems {
-                let rules = sampled_rules(SEED, system).of_one_round();
-                if rules.covers(seats).is_err() {
-                    continue;
+    for (set, files) in sets(systems)? {
+        for (seats, opponents) in if set == "drawn" { &TABLES[..] } else { &TABLES[..1] } {
+            for against in if set == "drawn" { *opponents } else { &opponents[..2] } {
+                let spec = roster.parse(against)?;
+                let mut results = Vec::new();
+                for (number, rules) in (0..).zip(&files) {
+                    if rules.covers(*seats).is_err() {
+                        continue;
+                    }
+                    let network = Network::general(rules).ok_or("the program has no general network")?;
+                    let deals = if *against == "rollout(n=100)" { deals / 10 } else { deals };
+                    let found = judge(&[network], &spec, *seats, SEED + number, deals, &executor)
+                        .map_err(|error| error.map_or("interrupted".to_owned(), |error| error.to_string()))?;
+                    let (low, high) = found.share.ends().ok_or("more deals are needed")?;
+                    let name = if set == "drawn" { number.to_string() } else { rules.name().to_owned() };
+                    csv.serialize((set, name, differences(rules), seats, against, deals, found.share.mean, low, high))?;
+                    csv.flush()?;
+                    results.push(found);
                 }
-                let network = Network::shipped(&rules, seats).ok_or("the program has no general network")?;
-                let number = if *against == "rollout(n=100)" { deals / 10 } else { deals };
-                let seed = SEED + system;
-                let found = judge(&[network], &spec, seats, seed, number, &executor)
-                    .map_err(|error| error.map_or("interrupted".to_owned(), |error| error.to_string()))?;
-                let (low, high) = found.share.ends().ok_or("more deals are needed")?;
-                csv.serialize((system, differences(&rules), seats, against, number, found.share.mean, low, high))?;
-                csv.flush()?;
-                results.push(found);
+                let (mean, half, lowest) = summary(&results).ok_or("no rule system allows this number of seats")?;
+                let [mean, half, lowest, par] = [mean, half, lowest, 1.0 / *seats as f64].map(|share| 100.0 * share);
+                let count = results.len();
+                writeln!(
+                    table,
+                    "| {set} | {seats} | {par:.1} | `{against}` | {mean:.1} ± {half:.1} % | {lowest:.1} % | {count} |"
+                )?;
+                eprintln!("{set}, {seats} seats, {against}: {mean:.1} ± {half:.1} %, lowest {lowest:.1} %");
             }
-            let (mean, half, lowest) = summary(&results).ok_or("no rule system allows this number of seats")?;
-            let [mean, half, lowest, par] = [mean, half, lowest, 1.0 / seats as f64].map(|share| 100.0 * share);
-            let count = results.len();
-            writeln!(
-                table,
-                "| {seats} | {par:.1} | `{against}` | {mean:.1} ± {half:.1} % | {lowest:.1} % | {count} |"
-            )?;
-            eprintln!("{seats} seats, {against}: {mean:.1} ± {half:.1} %, lowest {lowest:.1} %");
         }
     }
     fs::write(out.join("general.md"), table)?;
     Ok(())
+}
+
+/// The sets of rule systems, as single rounds.
+fn sets(systems: u64) -> Result<Vec<(&'static str, Vec<Rules>)>, Box<dyn Error>> {
+    let mut sets = vec![("drawn", (0..systems).map(|number| sampled_rules(SEED, number)).collect::<Vec<_>>())];
+    for (set, folder) in FOLDERS {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(folder)?.map(|file| Ok(file?.path())).collect::<std::io::Result<_>>()?;
+        files.retain(|file| !file.ends_with("suite.toml"));
+        files.sort();
+        let read = |file: &PathBuf| -> Result<Rules, Box<dyn Error>> {
+            Ok(RulesSpec::from_toml(&fs::read_to_string(file)?)?.validate()?)
+        };
+        sets.push((set, files.iter().map(read).collect::<Result<_, _>>()?));
+    }
+    for (_, files) in &mut sets {
+        files.iter_mut().for_each(|rules| *rules = rules.of_one_round());
+    }
+    Ok(sets)
 }
 
 /// The mean win share over the systems, half its 95 % interval, and the lowest of them.

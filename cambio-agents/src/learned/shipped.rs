@@ -98,6 +98,15 @@ impl Shipped<Network> {
         SHIPPED.iter().find(is_for).expect("the last file is for all tables")
     }
 
+    /// The network under these rules; `None` if this program does not have it.
+    fn network(&self, rules: &Rules) -> Option<Network> {
+        let content = self.content_if_available(|bytes| Network::from_bytes(bytes).map(|(network, _)| network));
+        if content.is_none() {
+            MISSING.lock().unwrap_or_else(PoisonError::into_inner).push(self.file());
+        }
+        if self.preset == GENERAL { content?.under(rules) } else { content.cloned() }
+    }
+
     /// The name of the file in the folder `nets`.
     fn file(&self) -> String {
         let many = if *self.seats.start() > 2 { "-many" } else { "" };
@@ -148,12 +157,12 @@ impl Network {
     /// # Ok::<(), cambio_core::RulesError>(())
     /// ```
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
-        let found = Shipped::find(rules, seats);
-        let content = found.content_if_available(|bytes| Network::from_bytes(bytes).map(|(network, _)| network));
-        if content.is_none() {
-            MISSING.lock().unwrap_or_else(PoisonError::into_inner).push(found.file());
-        }
-        if found.preset == GENERAL { content?.under(rules) } else { content.cloned() }
+        Shipped::find(rules, seats).network(rules)
+    }
+
+    /// The bundled general network under these rules, even where [`Network::shipped`] is the network of a preset. `None` as there.
+    pub fn general(rules: &Rules) -> Option<Network> {
+        SHIPPED.last().expect("it is the last file").network(rules)
     }
 
     /// The file of [`Network::shipped`], for [`Network::from_bytes`]. Its metadata describe how it was made.
