@@ -7,8 +7,8 @@ use cambio_agents::Roster;
 use cambio_core::Rules;
 use cambio_exec::{CancelToken, Executor, read_bytes, read_text, write_whole};
 use cambio_learn::{
-    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, OutcomeRecipe, Recipe,
-    RecipeError, StoredResponder, starting_network, stored_recipe, train_outcome_model,
+    JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, OutcomeRecipe, Recipe, RecipeError,
+    StoredResponder, starting_network, stored_recipe, train_outcome_model,
 };
 use cambio_report::of_learning;
 use cambio_sim::{RunError, read_rules};
@@ -27,7 +27,7 @@ const BOUND: &str = "bound.csv";
 const MOST_NETWORK: u64 = 1 << 30;
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "outcome", "export", "resume"]).required(true).multiple(true)))]
+#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "outcome", "export", "resume"]).required(true).multiple(true)))]
 pub(super) struct Args {
     /// The recipe file: what to learn, against which agents, and for how long
     #[arg(value_name = "RECIPE")]
@@ -40,35 +40,28 @@ pub(super) struct Args {
     resume: bool,
     /// Learn to beat this one agent, without a recipe. Trains one network from the bundled one and one from scratch. The
     /// best intermediate network then plays fresh deals; its gain is a lower bound on the exploitability of the agent
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["recipe", "clone"])]
+    #[arg(long, value_name = "SPEC", conflicts_with = "recipe")]
     exploit: Option<String>,
-    /// Learn to imitate an agent's decisions in these records, without a recipe: record files or run folders that
-    /// `cambio run --records` has written
-    #[arg(long, value_name = "RECORDS", num_args = 1.., conflicts_with = "recipe")]
-    clone: Vec<String>,
     /// Train an outcome model by this recipe: the baseline that runs use to subtract the luck of the cards. --out is the
     /// file of the model
     #[arg(long, value_name = "RECIPE",
-        conflicts_with_all = ["recipe", "exploit", "clone", "resume", "rules", "from", "matches", "seed"])]
+        conflicts_with_all = ["recipe", "exploit", "resume", "rules", "from", "matches", "seed"])]
     outcome: Option<PathBuf>,
     /// Train nothing; write the weights of a network as safetensors, for other libraries: a network file, or the name of a
     /// bundled network, such as classic or faessler-many. --out is the file
     #[arg(long, value_name = "NETWORK",
-        conflicts_with_all = ["recipe", "exploit", "clone", "outcome", "resume", "rules", "from", "matches", "seed"])]
+        conflicts_with_all = ["recipe", "exploit", "outcome", "resume", "rules", "from", "matches", "seed"])]
     export: Option<String>,
-    /// With --clone: the name of the agent in the records [default: the only agent in the records]
-    #[arg(long, value_name = "NAME", requires = "clone")]
-    agent: Option<String>,
-    /// With --exploit or --clone: the rules, a preset or a rule file [default: classic, or the preset of the records]
-    #[arg(long, conflicts_with_all = ["recipe", "resume"])]
+    /// With --exploit: the rules, a preset or a rule file [default: classic]
+    #[arg(long, requires = "exploit", conflicts_with_all = ["recipe", "resume"])]
     rules: Option<String>,
     /// With --exploit: the number of seats
     #[arg(long, value_name = "N", default_value_t = 2, requires = "exploit",
         value_parser = clap::value_parser!(u8).range(2..=8))]
     seats: u8,
-    /// With --exploit or --clone: start from the network in this file, from the bundled network (`shipped`), or from
-    /// scratch (`nothing`) [default: with --exploit both, with --clone shipped, if it supports the cards]
-    #[arg(long, value_name = "NET", conflicts_with_all = ["recipe", "resume"])]
+    /// With --exploit: start from the network in this file, from the bundled network (`shipped`), or from scratch
+    /// (`nothing`) [default: both]
+    #[arg(long, value_name = "NET", requires = "exploit", conflicts_with_all = ["recipe", "resume"])]
     from: Option<String>,
     /// With --exploit: the number of fresh deals, each played in all seats [default: 1/40 of the training matches, but
     /// at least 1000 and at most 50000]
@@ -76,7 +69,7 @@ pub(super) struct Args {
         value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
     deals: Option<u64>,
     /// The number of training matches [default: from the recipe; with --exploit, a fifth of the training matches of the
-    /// --from network, otherwise 1000000; with --clone, each record eight times]
+    /// --from network, otherwise 1000000]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(1..))]
     matches: Option<u64>,
     /// The seed, instead of the seed in the recipe
@@ -122,7 +115,7 @@ fn responders(out: &Path) -> [PathBuf; 2] {
 /// Creates the folder of a training, or without --from the folders of two responders.
 fn create(args: &Args, roster: &Roster) -> Result<Vec<LearnFolder>, Box<dyn std::error::Error>> {
     refuse_existing("--out", &args.out)?;
-    let first = recipe(args)?.ok_or("a recipe, --exploit or --clone is required")?;
+    let first = recipe(args)?.ok_or("a recipe or --exploit is required")?;
     let is_first_of_two = args.exploit.is_some() && args.from.is_none() && first.from.is_some();
     let rules = rules(args, &first)?;
     let runs = if is_first_of_two {
@@ -159,7 +152,7 @@ fn train(args: &Args, folder: &mut LearnFolder, threads: &LearnThreads) -> CliRe
         match folder.step(threads) {
             Ok(Some(step)) => {
                 tell(&progress, &step, begun);
-                if !step.judgements.is_empty() || step.agreement.is_some() {
+                if !step.judgements.is_empty() {
                     write_report(folder)?;
                 }
                 if let Some(bound) = recipe.bound.filter(|_| step.matches == step.of) {
@@ -187,9 +180,6 @@ fn say_result(args: &Args, folder: &LearnFolder) -> CliResult {
     let mut out = stdout();
     for file in [NETWORK, REPORT] {
         writeln!(out, "{}", args.out.join(file).display())?;
-    }
-    if let Some(row) = folder.agreed().last() {
-        writeln!(out, "{}", agreed(row))?;
     }
     let recipe = folder.learner().recipe();
     if recipe.bound.is_none() {
@@ -267,16 +257,6 @@ fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow, 
     writeln!(out, "responder          {}, after {matches} matches, selected on {chosen} other deals", file.display())
 }
 
-/// How often a clone agrees with the agent.
-fn agreed(row: &AgreedRow) -> String {
-    let AgreedRow { agent, decisions, deals, agreement_by_chance, .. } = row;
-    format!(
-        "the clone agrees with {} of {decisions} decisions in which {agent} has a choice, on {deals} held-out deals; {:.1} % by chance",
-        percent(row.agreement, row.low, row.high),
-        100.0 * agreement_by_chance
-    )
-}
-
 fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!("{:.1} % ({:.1} to {:.1})", 100.0 * share, 100.0 * low, 100.0 * high),
@@ -295,18 +275,10 @@ fn read_recipe<R>(path: &Path, parse: fn(&str) -> Result<R, RecipeError>) -> Res
 
 /// The recipe from the arguments; `None` if the arguments only resume a training.
 fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
-    let mut recipe = match (&args.recipe, &args.exploit, &args.clone[..]) {
-        (Some(path), ..) => read_recipe(path, Recipe::from_toml)?,
-        (None, Some(agent), _) => responder(args, agent)?,
-        (None, None, []) if args.rules.is_some() || args.from.is_some() => {
-            return Err("--rules and --from require --exploit or --clone".into());
-        }
-        (None, None, []) => return Ok(None),
-        (None, None, files) => {
-            let recipe = Recipe::imitating(files, args.agent.as_deref(), args.rules.as_deref())?;
-            let from = from(args, &read_rules(&recipe.rules, Path::new("."))?, &recipe.seats);
-            Recipe { from: from.map(str::to_owned), ..recipe }
-        }
+    let mut recipe = match (&args.recipe, &args.exploit) {
+        (Some(path), _) => read_recipe(path, Recipe::from_toml)?,
+        (None, Some(agent)) => responder(args, agent)?,
+        (None, None) => return Ok(None),
     };
     recipe.matches = args.matches.unwrap_or(recipe.matches);
     recipe.seed = args.seed.unwrap_or(recipe.seed);
@@ -316,20 +288,16 @@ fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
 /// The value of --from for a network that starts from scratch.
 const NOTHING: &str = "nothing";
 
-/// The network to start from; `None` for random weights.
-fn from<'a>(args: &'a Args, rules: &Rules, seats: &[usize]) -> Option<&'a str> {
-    match args.from.as_deref() {
-        Some(NOTHING) => None,
-        Some(from) => Some(from),
-        None => starting_network(Recipe::SHIPPED, rules, seats).is_ok().then_some(Recipe::SHIPPED),
-    }
-}
-
 fn responder(args: &Args, agent: &str) -> Result<Recipe, Box<dyn std::error::Error>> {
     let (name, seats) = (args.rules.as_deref().unwrap_or("classic"), usize::from(args.seats));
     let rules = read_rules(name, Path::new("."))?;
     let mut recipe = Recipe::exploiting(agent, name, seats);
-    let from = from(args, &rules, &[seats]);
+    // The network to start from; `None` for random weights.
+    let from = match args.from.as_deref() {
+        Some(NOTHING) => None,
+        Some(from) => Some(from),
+        None => starting_network(Recipe::SHIPPED, &rules, &[seats]).is_ok().then_some(Recipe::SHIPPED),
+    };
     // From nothing, too, a responder learns with the settings of the bundled network, which suit the rules.
     let model = from.unwrap_or(Recipe::SHIPPED);
     match starting_network(model, &rules, &[seats]) {
@@ -365,11 +333,6 @@ fn tell(progress: &ProgressDisplay, step: &Learned, begun: u64) {
         };
         format!("{count}loss {:.4}{won}, {:.1} turns a round", step.loss, step.turns)
     });
-    if let Some(agreement) = &step.agreement {
-        let (share, agent) = (&agreement.share, &agreement.agent);
-        let shown = percent(share.mean, share.low(), share.high());
-        progress.note(&format!("after {} matches: agrees with {shown} of the decisions of {agent}", step.matches));
-    }
     for judgement in &step.judgements {
         let share = &judgement.share;
         let line = line(&judgement.against, judgement.seats, share.mean, share.low(), share.high(), share.clusters);

@@ -140,10 +140,10 @@ enum Command {
         after_help = "Examples:\n  cambio exploit --game mini-m1 --agent heuristic\n  cambio exploit --rules classic --agent 'greedy(call_at=7)' --deals 100"
     )]
     Exploit(exploit::Args),
-    /// Train a network by self-play, to beat an agent, or to imitate one
+    /// Train a network by self-play, or to beat an agent
     #[command(
-        override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --clone <RECORDS>...\n       cambio learn [OPTIONS] --out <DIR> --resume\n       cambio learn --out <FILE> --export <NETWORK>",
-        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n  cambio learn --export classic --out classic.safetensors\n\nThe agent learned(\"runs/classic/network.net\") plays with the trained network."
+        override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --resume\n       cambio learn --out <FILE> --export <NETWORK>",
+        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --export classic --out classic.safetensors\n\nThe agent learned(\"runs/classic/network.net\") plays with the trained network."
     )]
     #[cfg(feature = "learn")]
     Learn(learn::Args),

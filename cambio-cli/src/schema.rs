@@ -3,7 +3,7 @@
 use std::io::Write;
 
 #[cfg(feature = "learn")]
-use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
+use cambio_learn::{CurveRow, JudgedRow};
 use cambio_sim::table::Table;
 use cambio_sim::{Column, DocumentedTable, Experiment, documented_tables};
 
@@ -51,7 +51,6 @@ pub(super) fn run(args: &Args) -> CliResult {
         DocumentedTable::of::<CurveRow>("learn", "curve.csv"),
         DocumentedTable::of::<JudgedRow>("learn", "judged.csv"),
         DocumentedTable::of::<JudgedRow>("learn", "bound.csv"),
-        DocumentedTable::of::<AgreedRow>("learn", "agreed.csv"),
     ]);
     match args.format {
         Format::Text => write_text(&tables, &mut out)?,

@@ -1,4 +1,4 @@
-//! `cambio learn` on the command line: responders to agents, and clones from records.
+//! `cambio learn` on the command line: responders to agents, and exported networks.
 
 use std::fs;
 use std::path::Path;
@@ -31,28 +31,13 @@ fn check_dictionary(folder: &Path, command: &str) {
 }
 
 #[test]
-fn clones_and_responders_are_trained() {
-    let folder = folder("clone");
+fn responders_are_trained() {
+    let folder = folder("responder");
     let spec = "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'sharp', 'random']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, "run spec.toml --records --quiet --out run");
-    let printed = prints(&folder, "learn --clone run --agent greedy --quiet --out clone --threads 2");
-    let lines: Vec<&str> = printed.lines().collect();
-    assert_eq!(lines[..2], ["clone/network.net", "clone/report.html"]);
-    assert!(lines[2].contains("decisions in which greedy has a choice, on 4 held-out deals"), "{printed}");
-    let recipe = fs::read_to_string(folder.join("clone/recipe.toml")).unwrap();
-    for said in ["agent = \"greedy\"", "records = [\"run\"]", "from = \"shipped\""] {
-        assert!(recipe.contains(said), "{recipe}");
-    }
-    let page = fs::read_to_string(folder.join("clone/report.html")).unwrap();
-    assert!(page.contains("A clone of greedy on classic") && page.contains("with the decisions of"), "{page}");
-    // The stored recipe is complete: it gives the same network in another folder.
-    prints(&folder, "learn clone/recipe.toml --quiet --out again --threads 1");
-    let network = |name: &str| fs::read(folder.join(name).join("network.net")).unwrap();
-    assert!(network("clone") == network("again"));
-
+    prints(&folder, "run spec.toml --quiet --out run");
     let respond = "--matches 2000 --deals 60 --quiet --out responder";
-    let printed = prints(&folder, &format!("learn --exploit 'learned(\"clone/network.net\")' {respond}"));
+    let printed = prints(&folder, &format!("learn --exploit greedy {respond}"));
     let lines: Vec<&str> = printed.lines().collect();
     let share = |line: &str, start: &str| -> f64 {
         let rest = line.strip_prefix(start).unwrap_or_else(|| panic!("{printed}"));
@@ -60,7 +45,7 @@ fn clones_and_responders_are_trained() {
     };
     let shipped = share(lines[0], "responder/from-shipped wins ");
     let best = if shipped >= share(lines[1], "responder/from-nothing wins ") { "from-shipped" } else { "from-nothing" };
-    assert_eq!(lines[2], "learned(\"clone/network.net\") on classic at 2 seats, a lower bound");
+    assert_eq!(lines[2], "greedy on classic at 2 seats, a lower bound");
     assert!(
         lines[3].starts_with("a responder wins   ") && lines[3].ends_with("; an equally strong one 50.0 %"),
         "{printed}"
@@ -88,6 +73,10 @@ fn clones_and_responders_are_trained() {
     let words = "learn --exploit greedy --matches 500 --deals 40 --quiet --from shipped --out one";
     let printed = prints(&folder, words);
     assert!(printed.starts_with("one/network.net\none/report.html\ngreedy on classic at 2 seats"), "{printed}");
+    // The stored recipe is complete: it gives the same network in another folder.
+    prints(&folder, "learn one/recipe.toml --quiet --out again --threads 1");
+    let network = |name: &str| fs::read(folder.join(name).join("network.net")).unwrap();
+    assert!(network("one") == network("again"));
     // Regression test: formerly a responder from nothing had default settings if it was trained alone.
     prints(&folder, &words.replace("shipped --out one", "nothing --rules faessler --out alone"));
     let alone = recipe("../alone");
@@ -95,7 +84,7 @@ fn clones_and_responders_are_trained() {
     let complete = fails(&folder, 1, "learn --resume --out one");
     assert!(complete.contains("one is complete: network.net is its network"), "{complete}");
     prints(&folder, "tune --agent greedy(call_at=?) --range 3..4 --deals 10 --validate 0 --out tuned");
-    for (command, name) in [("run", "run"), ("learn", "clone"), ("learn", "one"), ("tune", "tuned")] {
+    for (command, name) in [("run", "run"), ("learn", "one"), ("tune", "tuned")] {
         check_dictionary(&folder.join(name), command);
     }
 }
@@ -127,12 +116,6 @@ fn errors_of_learning_are_one_sentence() {
     assert!(unfit.contains("`classic`") && unfit.contains("`mini-m1`"), "{unfit}");
     assert!(said("--exploit 'learned(\"classic.net\")' --rules mini-m1").contains("cannot play here"));
     assert!(said("--exploit greedy --from no.net").contains("no.net"));
-    assert!(said("--clone no.jsonl").contains("no.jsonl cannot be read"));
-    fs::write(folder.join("bad.jsonl"), "[]\n").unwrap();
-    assert!(said("--clone bad.jsonl").contains("bad.jsonl, line 1: not a record"));
-    fs::write(folder.join("empty.jsonl"), "\n").unwrap();
-    let empty = said("--clone empty.jsonl");
-    assert!(empty.contains("the records name no agents"), "{empty}");
     let whole = "must be a whole number from 0 to 18446744073709551615, found";
     for (recipe, sentence) in [
         ("\nmatches = -5", format!("line 2: field `matches` {whole} -5")),

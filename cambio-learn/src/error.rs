@@ -32,9 +32,6 @@ pub enum LearnError {
     /// The starting network cannot be used.
     #[error("starting network: {0}")]
     Network(#[from] NetworkError),
-    /// Records cannot be used for training.
-    #[error("{0}")]
-    Records(String),
     /// The folder cannot be used.
     #[error("{0}")]
     Folder(String),

@@ -5,7 +5,6 @@
 //! | `recipe.toml` | the recipe, with every field |
 //! | `curve.csv` | loss, wins and turns, one row for each checkpoint |
 //! | `judged.csv` | the results of each evaluation against the agents of the recipe |
-//! | `agreed.csv` | for a clone: the agreement with the imitated agent |
 //! | `bound.csv` | for a responder: the results of the best level on fresh deals, at the end |
 //! | `levels/N.net` | the networks at the evaluations, called levels |
 //! | `network.net` | the network at the end; for a responder, the best level |
@@ -23,14 +22,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LearnError;
 use crate::evaluate::EvaluationResult;
-use crate::imitate::Agreement;
 use crate::learner::{LearnProgress, LearnThreads, Learner};
 use crate::recipe::{Bound, Recipe, RecipeError};
 
 const RECIPE: &str = "recipe.toml";
 const CURVE: &str = "curve.csv";
 const JUDGED: &str = "judged.csv";
-const AGREED: &str = "agreed.csv";
 const BOUND: &str = "bound.csv";
 const LEVELS: &str = "levels";
 const NETWORK: &str = "network.net";
@@ -47,7 +44,6 @@ pub struct LearnFolder {
     since: CurveSums,
     curve: Vec<CurveRow>,
     judged: Vec<JudgedRow>,
-    agreed: Vec<AgreedRow>,
     bound: Vec<JudgedRow>,
     /// Locks the folder against other writers.
     _claim: Claim,
@@ -121,49 +117,6 @@ impl JudgedRow {
     }
 }
 
-table! {
-    /// A row of `agreed.csv`.
-    #[derive(Deserialize)]
-    pub AgreedRow {
-        /// The matches that were trained on so far, with repetitions.
-        matches: u64 => "matches",
-        /// The number of the network's file in `levels`.
-        level: u64,
-        /// The imitated agent.
-        agent: String,
-        /// The share of the agent's decisions with a choice, in held-out deals, that the network takes too.
-        #[serde(alias = "share")]
-        agreement: f64 => "share",
-        /// Lower end of the 95 % interval of `agreement`.
-        low: Option<f64> => "share",
-        /// Upper end of the 95 % interval of `agreement`.
-        high: Option<f64> => "share",
-        /// The expected agreement if the network chose candidates at random.
-        #[serde(alias = "by_chance")]
-        agreement_by_chance: f64 => "share",
-        /// The number of decisions.
-        decisions: u64 => "decisions",
-        /// The number of deals.
-        deals: u64 => "deals",
-    }
-}
-
-impl AgreedRow {
-    fn of(matches: u64, level: u64, agreement: &Agreement) -> AgreedRow {
-        AgreedRow {
-            matches,
-            level,
-            agent: agreement.agent.clone(),
-            agreement: agreement.share.mean,
-            low: agreement.share.low(),
-            high: agreement.share.high(),
-            agreement_by_chance: agreement.by_chance,
-            decisions: agreement.decisions,
-            deals: agreement.share.clusters,
-        }
-    }
-}
-
 /// Sums since the last row of the curve.
 #[derive(Clone, Copy, Default, Debug)]
 struct CurveSums {
@@ -219,8 +172,8 @@ impl LearnFolder {
         })?;
         let open = |(path, learner): (PathBuf, Learner)| {
             let (since, claim) = (CurveSums::default(), Claim::on(&path)?);
-            let (curve, judged, agreed, bound) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-            Ok(LearnFolder { path, learner, since, curve, judged, agreed, bound, _claim: claim })
+            let (curve, judged, bound) = (Vec::new(), Vec::new(), Vec::new());
+            Ok(LearnFolder { path, learner, since, curve, judged, bound, _claim: claim })
         };
         begun.into_iter().map(open).collect()
     }
@@ -256,10 +209,8 @@ impl LearnFolder {
         curve.retain(|row| row.matches <= matches);
         let mut judged: Vec<JudgedRow> = read_rows(&path.join(JUDGED))?;
         judged.retain(|row| row.matches <= matches);
-        let mut agreed: Vec<AgreedRow> = read_rows(&path.join(AGREED))?;
-        agreed.retain(|row| row.matches <= matches);
         let (since, bound) = (CurveSums::default(), Vec::new());
-        Ok(LearnFolder { path: path.to_owned(), learner, since, curve, judged, agreed, bound, _claim: claim })
+        Ok(LearnFolder { path: path.to_owned(), learner, since, curve, judged, bound, _claim: claim })
     }
 
     /// The learner.
@@ -270,11 +221,6 @@ impl LearnFolder {
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The agreement of a clone with the imitated agent, in each evaluation.
-    pub fn agreed(&self) -> &[AgreedRow] {
-        &self.agreed
     }
 
     /// The results of the best level on fresh deals; empty before the end, and without [`Recipe::bound`].
@@ -309,15 +255,10 @@ impl LearnFolder {
             since.judged += 1.0;
             since.won += won;
         }
-        if !progress.judgements.is_empty() || progress.agreement.is_some() {
-            let judged = self.judged.last().map_or(0, |row| row.level);
-            let level = 1 + judged.max(self.agreed.last().map_or(0, |row| row.level));
+        if !progress.judgements.is_empty() {
+            let level = 1 + self.judged.last().map_or(0, |row| row.level);
             self.write_network(&level_file(level))?;
             self.keep(progress.matches, level, &progress.judgements)?;
-            if let Some(agreement) = &progress.agreement {
-                self.agreed.push(AgreedRow::of(progress.matches, level, agreement));
-                write_rows(&self.path.join(AGREED), &self.agreed)?;
-            }
         }
         if progress.is_checkpoint {
             let since = std::mem::take(&mut self.since);
@@ -345,9 +286,6 @@ impl LearnFolder {
 
     /// Writes the results of a level.
     fn keep(&mut self, matches: u64, level: u64, judgements: &[EvaluationResult]) -> Result<(), LearnError> {
-        if judgements.is_empty() {
-            return Ok(());
-        }
         self.judged.extend(JudgedRow::of(matches, level, judgements));
         write_rows(&self.path.join(JUDGED), &self.judged)
     }

@@ -9,13 +9,11 @@ use cambio_exec::{CancelToken, Executor, ThreadsError};
 
 use crate::error::LearnError;
 use crate::evaluate::{EvaluationResult, judge};
-use crate::imitate::{Agreement, agreement, training_data};
 use crate::play::{League, PlayTotals, PolicyCollector, ValueCollector};
 use crate::recipe::{Method, Recipe};
-use crate::records::ImitationRecords;
 use crate::rng::SeededRng;
 use crate::sampler::sampled_rules;
-use crate::samples::{ChoiceSamples, PolicySamples, Samples, TrainingData};
+use crate::samples::{PolicySamples, Samples, TrainingData};
 use crate::trainer::{Loss, Surrogate, Trainer};
 
 /// The number of matches that one worker plays at a time.
@@ -49,8 +47,6 @@ pub struct LearnProgress {
     pub rate: f32,
     /// The results against the agents of the evaluation; empty between evaluations.
     pub judgements: Vec<EvaluationResult>,
-    /// The agreement with the imitated agent; only for a clone, and only at evaluations.
-    pub agreement: Option<Agreement>,
     /// Whether [`Learner::save`] can save the learner now.
     pub is_checkpoint: bool,
 }
@@ -112,8 +108,6 @@ pub struct Learner {
     pub(crate) recipe: Recipe,
     pub(crate) inputs: NetworkInputs,
     pub(crate) league: League,
-    /// The records to imitate, for a clone.
-    records: Option<ImitationRecords>,
     /// The network that plays: the current weights, quantized to integers.
     pub(crate) network: Network,
     judges: Vec<AgentSpec>,
@@ -133,7 +127,7 @@ impl Learner {
     ///
     /// # Errors
     /// If the recipe is invalid or its inputs are not the inputs of the network, if the rules do not allow its numbers of
-    /// seats, if an agent cannot play under these rules or is not reproducible, or if the records cannot be used.
+    /// seats, or if an agent cannot play under these rules or is not reproducible.
     pub fn new(
         mut recipe: Recipe,
         rules: &Rules,
@@ -144,7 +138,6 @@ impl Learner {
         recipe.covers(rules)?;
         let rivals = recipe.rivals(rules, roster)?;
         let judges = recipe.judges(rules, roster)?;
-        let records = ImitationRecords::read(&mut recipe, rules)?;
         let inputs = recipe.network_inputs(rules, from.map(Network::inputs))?;
         let trainer = match from {
             Some(network) => Trainer::from_floats(inputs.count(), &network.floats()),
@@ -154,7 +147,7 @@ impl Learner {
         let critic = (recipe.method == Method::Policy).then(|| Trainer::new(2 * inputs.count(), !recipe.seed));
         let network = Network::new(&inputs, &trainer.current());
         let (done, rounds, samples, ahead) = (0, 0, 0, None);
-        Ok(Learner { recipe, inputs, league, records, network, judges, trainer, critic, done, rounds, samples, ahead })
+        Ok(Learner { recipe, inputs, league, network, judges, trainer, critic, done, rounds, samples, ahead })
     }
 
     /// The recipe.
@@ -196,9 +189,8 @@ impl Learner {
         // At a checkpoint no generation is played ahead, because a resumed learner cannot have one.
         let overlaps = next < self.generations() && !self.is_checkpoint(next);
         let entropy = self.recipe.policy.entropy_after(self.done as f32 / self.generations() as f32);
-        let Learner { trainer, critic, recipe, league, records, network, inputs, ahead, .. } = self;
-        let (recipe, records) = (&*recipe, records.as_ref());
-        let source = SampleSource { recipe, league, records, network, inputs };
+        let Learner { trainer, critic, recipe, league, network, inputs, ahead, .. } = self;
+        let source = SampleSource { recipe, league, network, inputs };
         let (training_data, tally) = match ahead.take() {
             Some(ahead) => ahead,
             None => source.generation(&threads.all, self.done)?,
@@ -214,12 +206,10 @@ impl Learner {
         self.done = next;
         self.rounds += tally.rounds;
         self.samples += loss.samples;
-        let (mut judgements, mut agreed) = (Vec::new(), None);
+        let mut judgements = Vec::new();
         if self.is_judged_after(self.done) {
             let network = self.network();
             judgements = self.judge(&network, threads)?;
-            let agree = |records| agreement(records, &network, &threads.all);
-            agreed = self.records.as_ref().map(agree).transpose()?;
             if self.recipe.has_past() {
                 self.league.remember(network);
             }
@@ -234,7 +224,6 @@ impl Learner {
             turns: tally.turns as f64 / tally.rounds.max(1) as f64,
             rate,
             judgements,
-            agreement: agreed,
             is_checkpoint: self.is_checkpoint(self.done),
         }))
     }
@@ -296,11 +285,10 @@ impl Learner {
     }
 }
 
-/// The source of training data: self-play or records.
+/// The source of training data: self-play.
 struct SampleSource<'a> {
     recipe: &'a Recipe,
     league: &'a League,
-    records: Option<&'a ImitationRecords>,
     network: &'a Network,
     inputs: &'a NetworkInputs,
 }
@@ -318,30 +306,21 @@ fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl 
 }
 
 impl SampleSource<'_> {
-    /// The training data of a generation: its matches are played, or read from records.
+    /// Plays the matches of a generation.
     fn generation(&self, executor: &Executor, generation: u64) -> Result<(TrainingData, PlayTotals), LearnError> {
-        let &SampleSource { recipe, league, records, network, inputs } = self;
-        match records {
-            None if recipe.method == Method::Policy => {
-                let play = |matches| league.play(network, recipe.seed, matches, PolicyCollector::default());
-                let (samples, tally) = in_chunks(executor, recipe, generation, play, PolicySamples::append)?;
-                Ok((TrainingData::Policy(samples), tally))
-            }
-            None => {
-                let play = |matches| league.play(network, recipe.seed, matches, ValueCollector::default());
-                let (mut samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
-                if inputs.are_general() {
-                    let mut chance = SeededRng::of_match(recipe.seed, !generation);
-                    samples = samples.mixed(recipe.training.batch, &mut chance);
-                }
-                Ok((TrainingData::Values(samples), tally))
-            }
-            Some(records) => {
-                let read = |matches| training_data(records, inputs, matches);
-                let (choices, tally) = in_chunks(executor, recipe, generation, read, ChoiceSamples::append)?;
-                Ok((TrainingData::Choices(choices), tally))
-            }
+        let &SampleSource { recipe, league, network, inputs } = self;
+        if recipe.method == Method::Policy {
+            let play = |matches| league.play(network, recipe.seed, matches, PolicyCollector::default());
+            let (samples, tally) = in_chunks(executor, recipe, generation, play, PolicySamples::append)?;
+            return Ok((TrainingData::Policy(Box::new(samples)), tally));
         }
+        let play = |matches| league.play(network, recipe.seed, matches, ValueCollector::default());
+        let (mut samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
+        if inputs.are_general() {
+            let mut chance = SeededRng::of_match(recipe.seed, !generation);
+            samples = samples.mixed(recipe.training.batch, &mut chance);
+        }
+        Ok((TrainingData::Values(samples), tally))
     }
 }
 
@@ -390,7 +369,6 @@ fn train(
     };
     match training_data {
         TrainingData::Values(samples) => in_batches(&mut |batch| trainer.step_values(&samples, batch, rate)),
-        TrainingData::Choices(choices) => in_batches(&mut |batch| trainer.step_choices(&choices, batch, rate)),
         TrainingData::Policy(mut samples) => {
             let critic = critic.expect("a policy has a critic");
             let values = critic.predict(&samples.positions);

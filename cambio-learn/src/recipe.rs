@@ -59,9 +59,6 @@ pub struct Recipe {
     /// Whether the best of the evaluated networks is evaluated again at the end, on fresh deals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
-    /// Trains on the decisions of an agent in these records, instead of self-play.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub imitate: Option<Imitation>,
 }
 
 impl Default for Recipe {
@@ -82,7 +79,6 @@ impl Default for Recipe {
             training: Training::default(),
             evaluation: Evaluation::default(),
             bound: None,
-            imitate: None,
         }
     }
 }
@@ -255,26 +251,6 @@ impl Default for Bound {
     }
 }
 
-/// The agent to imitate. The matches of the recipe are then taken from the records, with repetitions.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Imitation {
-    /// The record files, or folders of runs that kept records, relative to the current folder.
-    pub records: Vec<String>,
-    /// The name of the agent in the records.
-    pub agent: String,
-    /// The share of deals that are held out, to measure how often the network takes the agent's decision.
-    #[serde(default = "tenth")]
-    pub held_out: f64,
-    /// The BLAKE3 hash of the agent's records, which a new learner fills in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hash: Option<String>,
-}
-
-const fn tenth() -> f64 {
-    0.1
-}
-
 /// The number after a share of the way from `first` to `last`, if it changes by the same factor at each step.
 fn by_constant_factor(first: f32, last: f32, share: f32) -> f32 {
     first * libm::powf(last / first, share)
@@ -344,10 +320,7 @@ impl Recipe {
     /// # Errors
     /// If the text is not TOML, has an unknown field, or a field has an invalid value.
     pub fn from_toml(text: &str) -> Result<Recipe, RecipeError> {
-        let mut recipe: Recipe = read_toml(text).map_err(RecipeError::Form)?;
-        if recipe.imitate.is_some() && recipe.rivals == Recipe::default().rivals {
-            recipe.rivals.clear();
-        }
+        let recipe: Recipe = read_toml(text).map_err(RecipeError::Form)?;
         recipe.check().map_err(|error| error.quoting(text))?;
         Ok(recipe)
     }
@@ -395,10 +368,10 @@ impl Recipe {
         let from = Some(from.to_owned());
         // The file may have been written by another program than `cambio learn`.
         match serde_json::from_value::<Recipe>(facts.made["recipe"].clone()) {
-            Ok(was) if was.imitate.is_none() => {
+            Ok(was) => {
                 Recipe { from, generation: was.generation, play: was.play, ..self }.lasting((was.matches / 5).max(1))
             }
-            _ => Recipe { from, ..self },
+            Err(_) => Recipe { from, ..self },
         }
     }
 
@@ -413,13 +386,10 @@ impl Recipe {
         self
     }
 
-    /// Whether this is `own`, the recipe of a folder. The hash of the records and the inputs may be missing here.
+    /// Whether this is `own`, the recipe of a folder. The inputs may be missing here.
     pub(crate) fn is_of(&self, own: &Recipe) -> bool {
         let mut recipe = self.clone();
         recipe.inputs = recipe.inputs.or_else(|| own.inputs.clone());
-        if let (Some(imitation), Some(own)) = (&mut recipe.imitate, &own.imitate) {
-            imitation.hash = imitation.hash.take().or_else(|| own.hash.clone());
-        }
         recipe == *own
     }
 
@@ -448,8 +418,8 @@ impl Recipe {
         }
         if let Some(systems) = self.systems {
             check("systems", systems as f64, 0.0, 1e5)?;
-            if self.imitate.is_some() || self.inputs.is_some() {
-                return refuse("systems", systems.to_string(), "absent with `imitate` or `inputs`");
+            if self.inputs.is_some() {
+                return refuse("systems", systems.to_string(), "absent with `inputs`");
             }
         }
         check("matches", self.matches as f64, 1.0, 1e12)?;
@@ -489,17 +459,6 @@ impl Recipe {
             if self.evaluation.against.is_empty() {
                 return refuse("evaluation.against", "an empty list".to_owned(), "the agents for the lower bound");
             }
-        }
-        if let Some(imitation) = &self.imitate {
-            check("imitate.held_out", imitation.held_out, 0.001, 0.9)?;
-            if imitation.records.is_empty() {
-                return refuse("imitate.records", "an empty list".to_owned(), "one or more record files");
-            }
-            if !self.rivals.is_empty() {
-                let allowed = "empty if `imitate` is set, because no matches are played";
-                return refuse("rivals", format!("{:?}", self.rivals), allowed);
-            }
-            return Ok(());
         }
         let shares = self.rivals.values();
         if self.rivals.is_empty()
@@ -588,8 +547,7 @@ impl Recipe {
         }
         if agent.is_external() {
             return Err(refuse(format!(
-                "`{agent}` is a bot, which may not be reproducible; choose an agent of this program, such as a \
-                 network trained on the bot's records (--clone)"
+                "`{agent}` is a bot, which may not be reproducible; choose an agent of this program"
             )));
         }
         if !agent.is_reproducible() {

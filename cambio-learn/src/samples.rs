@@ -1,5 +1,4 @@
-//! Training data: the active inputs of afterstates, with returns, with the decisions of an imitated agent, or with the
-//! decisions of a policy.
+//! Training data: the active inputs of afterstates, with returns or with the decisions of a policy.
 
 use cambio_core::rules::MAX_SEATS;
 
@@ -89,7 +88,7 @@ impl Samples {
     }
 }
 
-/// Decisions of an imitated agent in flat arrays, each with the afterstates of all candidates.
+/// Decisions in flat arrays, each with the afterstates of all candidates.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ChoiceSamples {
     /// The target is 1 for the chosen candidate and 0 for the others.
@@ -98,10 +97,6 @@ pub(crate) struct ChoiceSamples {
 }
 
 impl ChoiceSamples {
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
     /// Adds a candidate to the current decision, which [`ChoiceSamples::end`] ends.
     pub(crate) fn push(&mut self, on: &[u16], is_taken: bool) {
         self.candidates.push(on, f32::from(u8::from(is_taken)));
@@ -195,17 +190,14 @@ impl PolicySamples {
 pub(crate) enum TrainingData {
     /// Decisions with their returns.
     Values(Samples),
-    /// The decisions of an imitated agent.
-    Choices(ChoiceSamples),
     /// The decisions of a policy.
-    Policy(PolicySamples),
+    Policy(Box<PolicySamples>),
 }
 
 impl TrainingData {
     pub(crate) fn len(&self) -> usize {
         match self {
             TrainingData::Values(samples) => samples.len(),
-            TrainingData::Choices(choices) => choices.len(),
             TrainingData::Policy(samples) => samples.chances.len(),
         }
     }

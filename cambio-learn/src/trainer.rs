@@ -258,12 +258,6 @@ impl Trainer {
         self.arch.dispatch(Step { trainer: self, lesson: Values(samples), batch, rate })
     }
 
-    /// A gradient step on the decisions of an imitated agent.
-    pub(crate) fn step_choices(&mut self, choices: &ChoiceSamples, batch: Range<usize>, rate: f32) -> Loss {
-        let lesson = Choices { choices, forward: Vec::new() };
-        self.arch.dispatch(Step { trainer: self, lesson, batch, rate })
-    }
-
     /// A gradient step on the decisions of a policy, with the advantage of each decision.
     pub(crate) fn step_policy(
         &mut self,
@@ -608,26 +602,6 @@ impl Lesson for Values<'_> {
         trainer.backward(simd, on, &forward, share - target);
         let (right, wrong) = (share.max(1e-7), (1.0 - share).max(1e-7));
         -(target * libm::logf(right) + (1.0 - target) * libm::logf(wrong))
-    }
-}
-
-/// The lesson of [`Trainer::step_choices`]: the cross-entropy of a softmax over the candidates.
-struct Choices<'a> {
-    choices: &'a ChoiceSamples,
-    forward: Vec<Activations>,
-}
-
-impl Lesson for Choices<'_> {
-    #[inline(always)]
-    fn learn<S: Simd>(&mut self, simd: S, trainer: &mut Trainer, number: usize) -> f32 {
-        let (most, sum) = trainer.softmax(simd, self.choices, number, &mut self.forward);
-        let mut loss = 0.0;
-        for ((on, taken), forward) in self.choices.get(number).zip(&self.forward) {
-            let probability = libm::expf(forward.logit - most) / sum;
-            trainer.backward(simd, on, forward, probability - taken);
-            loss -= taken * libm::logf(probability.max(1e-7));
-        }
-        loss
     }
 }
 

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::{InputGroup, JointKnowledge, Network, NetworkMetadata, OutcomeModel, WordEnum as _, roster};
-use cambio_core::rng::Key;
-use cambio_core::{Action, Agent, AgentError, MatchSetup, Observation, Recorder, Rules, play_match};
+use cambio_core::{Action, Agent, AgentError, Observation, Rules};
 use cambio_exec::{CancelToken, Executor};
 use cambio_learn::{
     Bound, Evaluation, EvaluationResult, LearnError, LearnFolder, LearnThreads, Learner, Method, OutcomeRecipe, Recipe,
@@ -231,91 +230,6 @@ fn a_responder_ends_with_its_best_level_on_fresh_deals() {
     assert!(own == shipped.to_bytes(&serde_json::Value::Null));
 }
 
-/// Writes records of these agents on this many deals, with both seatings of each deal.
-fn write_records(name: &str, rules: &Rules, agents: [&str; 2], deals: u64) -> PathBuf {
-    let mut lines = String::new();
-    for (deal, rotation) in (0..deals).flat_map(|deal| [(deal, 0), (deal, 1)]) {
-        let names = if rotation == 0 { agents } else { [agents[1], agents[0]] };
-        let mut players = names.map(|spec| roster().parse(spec).unwrap().make());
-        let match_setup = MatchSetup { rules: *rules, seats: 2, key: Key::new(9, deal) };
-        let mut recorder = Recorder::new(rules);
-        let result = play_match(&match_setup, &mut players, &mut recorder).unwrap();
-        lines += &recorder.finish(match_setup.key, rotation, &names, &result).to_json();
-        lines.push('\n');
-    }
-    let path = fresh(name).with_extension("jsonl");
-    std::fs::write(&path, lines).unwrap();
-    path
-}
-
-#[test]
-fn clones_do_not_depend_on_threads_or_interruptions() {
-    let rules = Rules::preset("classic").unwrap();
-    let records = write_records("clone", &rules, ["greedy", "random"], 150);
-    let made = Recipe::imitating(&[records.display().to_string()], Some("greedy"), None).unwrap();
-    assert_eq!((made.matches, &made.rules[..], &made.seats[..]), (2400, "classic", &[2][..]));
-    let evaluation = Evaluation { times: 2, ..Evaluation::default() };
-    let training = Training { rate: 0.005, batch: 64, ..Training::default() };
-    let recipe = Recipe { generation: 16, matches: 16 * (3 * 64 + 10), evaluation, training, ..made };
-    let files = learned_twice("clone", &recipe, &rules, &[65, 1, 70]);
-    let agreed = cells(text(&files, "agreed.csv"));
-    assert_eq!(agreed.len(), 2);
-    let number = |row: &[&str], place: usize| row[place].parse::<f64>().unwrap();
-    let last = &agreed[1];
-    assert_eq!(last[2], "greedy");
-    assert_eq!(last[8], "15", "a tenth of the deals is held out");
-    assert!(number(last, 3) > 0.75 && number(last, 3) > number(last, 6) + 0.3, "{last:?}");
-    assert!(text(&files, "recipe.toml").contains("hash = "), "the recipe has the hash of the records");
-    std::fs::remove_file(records).unwrap();
-}
-
-#[test]
-fn records_that_cannot_be_learned_from_are_one_sentence() {
-    let classic = Rules::preset("classic").unwrap();
-    let records = write_records("refused-records", &classic, ["greedy", "random"], 3);
-    let file = records.display().to_string();
-    let files = std::slice::from_ref(&file);
-    let said = |agent, rules| match Recipe::imitating(files, agent, rules) {
-        Ok(recipe) => {
-            let rules = Rules::preset(&recipe.rules).unwrap();
-            LearnFolder::create(&fresh("refused-clone"), recipe, &rules, &roster()).unwrap_err().to_string()
-        }
-        Err(error) => error.to_string(),
-    };
-    assert_eq!(said(None, None), "the records name `greedy`, `random`; choose one with --agent");
-    assert_eq!(said(Some("sharp"), None), "no record names the agent `sharp`; the records name `greedy`, `random`");
-    let other = said(Some("greedy"), Some("original"));
-    assert_eq!(other, format!("{file}, line 1: the record has the rules `classic`, but the recipe has `original`"));
-    let recipe = Recipe::imitating(files, Some("greedy"), None).unwrap();
-    let of_three = Recipe { seats: vec![3], ..recipe.clone() };
-    let seats = LearnFolder::create(&fresh("refused-clone"), of_three, &classic, &roster()).unwrap_err().to_string();
-    assert_eq!(seats, format!("{file}, line 1: the record has 2 seats, but the recipe has [3]"));
-    // The records change after training began.
-    let path = fresh("changed-records");
-    drop(LearnFolder::create(&path, recipe, &classic, &roster()).unwrap());
-    let text = std::fs::read_to_string(&records).unwrap();
-    std::fs::write(&records, text.lines().skip(1).collect::<Vec<_>>().join("\n")).unwrap();
-    let changed = LearnFolder::resume(&path, None, &classic, &roster()).unwrap_err().to_string();
-    assert!(changed.starts_with("the records of `greedy` have changed since training began"), "{changed}");
-    // A decision is altered.
-    std::fs::write(&records, text.replacen("a draw", "a call", 1)).unwrap();
-    let recipe = Recipe::imitating(files, Some("greedy"), None).unwrap();
-    let mut learner = Learner::new(recipe, &classic, &roster(), None).unwrap();
-    let threads = LearnThreads::new(1, &CancelToken::new()).unwrap();
-    let flaw = loop {
-        match learner.step(&threads) {
-            Ok(step) => assert!(step.is_some(), "the flaw was not found"),
-            Err(error) => break error.to_string(),
-        }
-    };
-    assert!(flaw.starts_with(&format!("{file}, line 1: round 1, decision ")), "{flaw}");
-    std::fs::write(&records, "{\"agents\"").unwrap();
-    assert!(said(Some("greedy"), None).starts_with(&format!("{file}, line 1: not a record: ")));
-    std::fs::remove_file(&records).unwrap();
-    assert!(said(Some("greedy"), None).starts_with(&format!("{file} cannot be read: ")));
-    std::fs::remove_dir_all(path).unwrap();
-}
-
 #[test]
 fn a_responder_learns_to_beat_random_play() {
     let path = fresh("random");
@@ -370,9 +284,6 @@ fn errors_in_a_recipe_name_the_field() {
     assert!(exploiting("rollout(time_ms=5)").contains("decides by the clock"));
     let same = Recipe { seed: 1 << 41, ..Recipe::exploiting("greedy", "mini-m1", 2) };
     assert!(error(same).starts_with("`bound.seed` must be different from `seed` and `evaluation.seed`"));
-    assert!(refused("[imitate]\nrecords = []\nagent = 'x'").starts_with("`imitate.records` must be one or more"));
-    let both = refused("[imitate]\nrecords = ['x']\nagent = 'x'\n[rivals]\nsharp = 1");
-    assert!(both.starts_with("`rivals` must be empty if `imitate` is set"), "{both}");
     assert_eq!(Recipe::from_toml(&recipe().to_toml()).unwrap(), recipe());
 }
 

@@ -24,7 +24,6 @@ struct Recipe {
     matches: u64,
     evaluation: Evaluation,
     bound: Option<toml::Table>,
-    imitate: Option<Imitation>,
 }
 
 #[derive(Deserialize, Default)]
@@ -34,25 +33,19 @@ struct Evaluation {
 }
 
 #[derive(Deserialize)]
-struct Imitation {
-    agent: String,
-}
-
-#[derive(Deserialize)]
 struct CurveRow {
     matches: u64,
     rounds: u64,
     loss: f64,
 }
 
-/// A row of `judged.csv` or `bound.csv`, or of `agreed.csv`.
+/// A row of `judged.csv` or `bound.csv`.
 #[derive(Deserialize)]
 struct JudgedRow {
     matches: u64,
-    #[serde(alias = "agent")]
     against: String,
-    /// The mean win share, or the agreement with the imitated agent. Older folders call both `share`.
-    #[serde(alias = "win_share", alias = "agreement")]
+    /// The mean win share. Older folders call it `share`.
+    #[serde(alias = "win_share")]
     share: f64,
     low: Option<f64>,
     high: Option<f64>,
@@ -60,10 +53,6 @@ struct JudgedRow {
     level: u64,
     #[serde(default)]
     seats: usize,
-    #[serde(default, alias = "agreement_by_chance")]
-    by_chance: f64,
-    #[serde(default)]
-    decisions: u64,
 }
 
 impl JudgedRow {
@@ -82,7 +71,6 @@ struct Learning<'a> {
     recipe: &'a Recipe,
     curve: &'a [CurveRow],
     judged: &'a [JudgedRow],
-    agreed: &'a [JudgedRow],
     bound: &'a [JudgedRow],
 }
 
@@ -115,17 +103,16 @@ pub fn of_learning(folder: &Path) -> Result<Page, RunError> {
     let file = folder.join("recipe.toml");
     let text = read_text(&file).map_err(RunError::unreadable(&file))?;
     let recipe = &toml::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
-    let [judged, agreed, bound] = ["judged.csv", "agreed.csv", "bound.csv"].map(|name| rows(&folder.join(name)));
-    let (judged, agreed, bound) = (&judged?[..], &agreed?[..], &bound?[..]);
-    let learning = Learning { recipe, curve: &rows(&folder.join("curve.csv"))?, judged, agreed, bound };
+    let [judged, bound] = ["judged.csv", "bound.csv"].map(|name| rows(&folder.join(name)));
+    let (judged, bound) = (&judged?[..], &bound?[..]);
+    let learning = Learning { recipe, curve: &rows(&folder.join("curve.csv"))?, judged, bound };
     let mut rivals: Vec<(usize, &str)> = judged.iter().map(|row| (row.seats, row.against.as_str())).collect();
     rivals.sort_unstable();
     rivals.dedup();
     let curves = rivals.iter().enumerate().map(|(index, &rival)| learning.wins(index, rival));
-    let agreement = (!agreed.is_empty()).then(|| learning.agreement());
     let loss = (learning.curve.len() > 1).then(|| learning.loss());
     let levels = (!rivals.is_empty()).then(|| Block::Table(learning.levels(&rivals)));
-    let figures = curves.chain(agreement).chain(loss).map(Block::Figure).chain(levels).collect();
+    let figures = curves.chain(loss).map(Block::Figure).chain(levels).collect();
     let blocks = vec![Block::text(prose("learning_reading", json!({}))), Block::Figures(figures)];
     Ok(Page {
         title: learning.title(),
@@ -175,10 +162,9 @@ fn shares<'a>(rows: impl Iterator<Item = &'a JudgedRow>, what: &'static str) -> 
 
 impl<'a> Learning<'a> {
     fn title(&self) -> String {
-        let Recipe { rules, evaluation, bound, imitate, .. } = self.recipe;
+        let Recipe { rules, evaluation, bound, .. } = self.recipe;
         let values = json!({
             "rules": rules,
-            "imitated": imitate.as_ref().map(|imitation| imitation.agent.as_str()),
             "is_responder": bound.is_some(),
             "against": evaluation.against,
         });
@@ -201,15 +187,13 @@ impl<'a> Learning<'a> {
                     "level": row.level,
                     "share": row.share(),
                     "deals": row.deals,
-                    "decisions": row.decisions,
-                    "by_chance": number(100.0 * row.by_chance, 1),
                     "even": number(100.0 / row.seats as f64, 1),
                 });
                 prose(name, values)
             }
         };
         let last = self.judged.iter().filter(|row| Some(row.level) == self.judged.last().map(|last| last.level));
-        let rest = self.bound.iter().map(row("bound")).chain(self.agreed.last().map(row("agreed")));
+        let rest = self.bound.iter().map(row("bound"));
         std::iter::once(prose("learned", learned)).chain(rest).chain(last.map(row("wins"))).collect()
     }
 
@@ -228,17 +212,6 @@ impl<'a> Learning<'a> {
                 "learning_wins",
                 json!({ "against": against, "seats": seats, "even": number(100.0 / seats as f64, 1) }),
             ),
-            drawing,
-        }
-    }
-
-    fn agreement(&self) -> Figure {
-        let (drawing, description) = shares(self.agreed.iter(), "decisions in %");
-        Figure {
-            id: "agreement".to_owned(),
-            title: "Agreement with the agent's decisions, by matches".to_owned(),
-            description,
-            caption: prose("learning_agreement", json!({})),
             drawing,
         }
     }

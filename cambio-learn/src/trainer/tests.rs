@@ -28,18 +28,6 @@ fn choices() -> ChoiceSamples {
     choices
 }
 
-#[test]
-fn a_policy_learns_the_chosen_candidate() {
-    let (choices, mut trainer) = (choices(), Trainer::new(5, 1));
-    let first = trainer.step_choices(&choices, 0..300, 0.01);
-    for _ in 0..100 {
-        trainer.step_choices(&choices, 0..300, 0.01);
-    }
-    let last = trainer.step_choices(&choices, 0..300, 0.01);
-    assert!((first.sum / 300.0 - 1.1).abs() < 0.4, "before training: {}", first.sum / 300.0);
-    assert!(last.samples == 300 && last.sum / 300.0 < 0.05, "{}", last.sum / 300.0);
-}
-
 /// Compares the gradient that `learn` adds up with the slopes of a loss at some weights.
 fn check_gradient(learn: impl FnOnce(&mut Trainer), mut loss: impl FnMut(&mut Trainer) -> f32) {
     let (base, by) = (Trainer::new(5, 3), 1e-2);
@@ -54,16 +42,6 @@ fn check_gradient(learn: impl FnOnce(&mut Trainer), mut loss: impl FnMut(&mut Tr
         let given = trainer.gradient[place];
         assert!((slope - given).abs() < 0.02 + 0.1 * given.abs(), "place {place}: {slope} for {given}");
     }
-}
-
-#[test]
-fn the_gradient_of_a_choice_is_the_slope_of_its_loss() {
-    let choices = choices();
-    let loss = |trainer: &mut Trainer| -> f32 {
-        let mut lesson = Choices { choices: &choices, forward: Vec::new() };
-        (0..4).map(|number| lesson.learn(pulp::Scalar::new(), trainer, number)).sum()
-    };
-    check_gradient(|trainer| _ = loss(trainer), &loss);
 }
 
 #[test]
