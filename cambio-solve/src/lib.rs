@@ -63,8 +63,7 @@
 //! form (von Stengel 1996, "Efficient Computation of Behavior Strategies"): one tree of decisions for each seat, and a
 //! sparse matrix of the payoffs. An iteration of [`Cfr`] passes twice over this matrix, and up and down both trees,
 //! which are flat arrays. The iteration computes the same values as a pass over all histories. [`Mccfr`] samples the
-//! engine instead and stores only the information sets that it reaches. [`Game::posteriors`] applies Bayes' rule over
-//! all histories; tests compare agents' beliefs with the result.
+//! engine instead and stores only the information sets that it reaches.
 //!
 //! # Other programs
 //!
@@ -106,7 +105,6 @@
 
 #![expect(clippy::similar_names, reason = "`seat` and `set` are both needed in most functions")]
 
-mod abstraction;
 mod ask;
 mod cfr;
 mod efg;
@@ -114,19 +112,16 @@ mod estimate;
 mod game;
 mod key;
 mod mccfr;
-mod posterior;
 mod respond;
 mod strategy;
 mod walk;
 
-pub use abstraction::{Abstraction, Perceived};
 pub use ask::{AgentPolicy, Exploitability, InfosetPolicy, InfosetView, PolicyAnswers, default_streams};
 pub use cfr::{Cfr, CfrMethod};
 pub use estimate::{Limits, SizeEstimate};
 pub use game::Game;
 pub use key::HistoryKey;
 pub use mccfr::Mccfr;
-pub use posterior::Posterior;
 pub use respond::{AgentFactory, Responder, ResponderEffort};
 pub use strategy::{BestResponse, ProbabilityError, Strategy, StrategyError, read_strategy};
 
@@ -194,12 +189,6 @@ pub enum SolveError {
     /// An agent made an illegal decision.
     #[error("seat {seat} decided `{action}`, which is illegal; legal: {legal}")]
     Illegal { seat: Seat, action: Action, legal: Box<Choices> },
-    /// A [`Perceived`] of an abstraction does not fit its information set.
-    #[error(
-        "the abstraction does not fit an information set of seat {seat} with {choices} choices: it must list one entry \
-         for each choice, not all of them `None`, and use as many candidates as in all other sets with the same key"
-    )]
-    Unlike { seat: Seat, choices: usize },
     /// An agent could not continue.
     #[error("seat {seat} cannot go on: {error}")]
     Failed { seat: Seat, error: AgentError },

@@ -1,7 +1,5 @@
 //! Counts, values and best responses, compared with a simple second walk and with dealt decks.
 
-use std::collections::BTreeMap;
-
 use crate::tree::{Book, Tree, dealt, orders, page};
 use crate::{SEATS, compile, mini, motley};
 use cambio_core::rules::MINI_GAMES;
@@ -80,7 +78,7 @@ fn the_value_is_the_mean_over_all_dealt_decks() {
         let book = book(&game, &strategy);
         let orders = orders(game.rules());
         assert_eq!(orders.len(), decks);
-        let sum: f64 = orders.iter().map(|deck| dealt(game.rules(), deck, &book, &mut |_, _, _| {})).sum();
+        let sum: f64 = orders.iter().map(|deck| dealt(game.rules(), deck, &book)).sum();
         let (found, due) = (game.value(&strategy), sum / decks as f64);
         assert!((found - due).abs() < 1e-12, "{name}: {found} and {due}");
     }
@@ -107,7 +105,7 @@ fn no_pure_strategy_does_better_than_a_best_response() {
                 game.set_probabilities(&mut pure, seat, set, &probabilities);
             }
             let book = book(&game, &pure);
-            let sum: f64 = orders.iter().map(|deck| dealt(game.rules(), deck, &book, &mut |_, _, _| {})).sum();
+            let sum: f64 = orders.iter().map(|deck| dealt(game.rules(), deck, &book)).sum();
             let worth = sum / orders.len() as f64;
             most = most.max(if seat == Seat::A { worth } else { -worth });
         }
@@ -116,48 +114,5 @@ fn no_pure_strategy_does_better_than_a_best_response() {
         let played = game.value(&game.with_response(&strategy, seat, &response));
         let played = if seat == Seat::A { played } else { -played };
         assert!((played - most).abs() < 1e-12, "the response has the value that it reports");
-    }
-}
-
-/// Compares the posteriors at every information set of M1 with Bayes' rule over every dealt deck.
-#[test]
-fn a_posterior_is_that_of_all_dealt_decks() {
-    let game = mini("mini-m1");
-    let strategy = motley(&game);
-    let book = book(&game, &strategy);
-    for seat in SEATS {
-        let mut by_page = BTreeMap::new();
-        game.visit(seat, |moment| {
-            let window = moment.view.table().phase() == Phase::Window;
-            by_page.insert(page(seat, moment.sightings, window), moment.set);
-        })
-        .unwrap();
-        let sets: Vec<usize> = (0..game.information_sets(seat)).collect();
-        let posteriors = game.posteriors(&strategy, seat, &sets).unwrap();
-        let mut weights = vec![BTreeMap::new(); sets.len()];
-        for deck in orders(game.rules()) {
-            dealt(game.rules(), &deck, &book, &mut |state, trail, reach| {
-                if state.actor() == Some(seat) {
-                    let sightings: Vec<_> = trail.iter().map(|event| event.seen_from(seat)).collect();
-                    let set = by_page[&page(seat, &sightings, state.table().phase() == Phase::Window)];
-                    let spots = posteriors[set].spots.iter();
-                    let faces: Vec<_> = spots.map(|&spot| state.face(spot).unwrap()).collect();
-                    // Only chance and the other seat count; the seat's own choices are the same in the whole
-                    // information set.
-                    *weights[set].entry(faces).or_insert(0.0) += reach[0] * reach[2 - seat.index()];
-                }
-            });
-        }
-        for (posterior, weights) in posteriors.iter().zip(&weights) {
-            let all: f64 = weights.values().sum();
-            assert_eq!(posterior.worlds.len(), weights.len());
-            for (faces, probability) in &posterior.worlds {
-                assert!((probability - weights[faces] / all).abs() < 1e-12, "{seat} {}", posterior.set);
-            }
-            for &spot in &posterior.spots {
-                let marginal = posterior.marginal(spot).unwrap();
-                assert!((marginal.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-12);
-            }
-        }
     }
 }

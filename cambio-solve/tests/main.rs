@@ -1,6 +1,5 @@
 //! The tests of the solver, in one binary, so that it is linked once.
 
-mod abstraction;
 mod arrays;
 mod bytes;
 mod efg;

@@ -201,22 +201,18 @@ pub(crate) fn orders(rules: &Rules) -> Vec<Vec<Card>> {
 /// is visible in its next sightings, wherever it makes a difference in these games.
 pub(crate) type Book = BTreeMap<(Seat, Vec<String>, bool), Vec<f64>>;
 
-/// Receives a decision, the events before it, and the probabilities of chance, of seat a's and of seat b's choices.
-pub(crate) type Visit<'v> = dyn FnMut(&State, &[Event<Card>], [f64; 3]) + 'v;
-
 /// A seat's history as a key of a [`Book`]; the last part is whether the decision is in a window.
 pub(crate) fn page(seat: Seat, sightings: &[cambio_core::Sighting], state: bool) -> (Seat, Vec<String>, bool) {
     (seat, sightings.iter().map(|sighting| format!("{sighting:?}")).collect(), state)
 }
 
-/// The payoff of seat a in a dealt deck, without latent faces, if both seats play by the book. `visit` receives each
-/// decision with the separate probabilities of chance and of both seats' choices.
-pub(crate) fn dealt(rules: &Rules, deck: &[Card], book: &Book, visit: &mut Visit<'_>) -> f64 {
+/// The payoff of seat a in a dealt deck, without latent faces, if both seats play by the book.
+pub(crate) fn dealt(rules: &Rules, deck: &[Card], book: &Book) -> f64 {
     let mut trail = Vec::new();
     let mut dice = Dice(Key::new(0, 0).stream(Purpose::Race, 0));
     let state =
         State::deal(&Setup::new(rules, 2), deck, &mut dice, &mut |event: &Event<Card>| trail.push(*event)).unwrap();
-    play(&state, &trail, book, [1.0; 3], visit)
+    play(&state, &trail, book)
 }
 
 /// Chance for a dealt deck: the snapper with this index wins every race.
@@ -238,13 +234,12 @@ impl Chance for First {
     }
 }
 
-fn play(state: &State, trail: &[Event<Card>], book: &Book, reach: [f64; 3], visit: &mut Visit<'_>) -> f64 {
+fn play(state: &State, trail: &[Event<Card>], book: &Book) -> f64 {
     let Some(seat) = state.actor() else { return payoff(state) };
     let choices = state.choices();
     let probabilities = if choices.len() == 1 {
         vec![1.0]
     } else {
-        visit(state, trail, reach);
         let sightings: Vec<_> = trail.iter().map(|event| event.seen_from(seat)).collect();
         book[&page(seat, &sightings, state.table().phase() == cambio_core::Phase::Window)].clone()
     };
@@ -259,10 +254,7 @@ fn play(state: &State, trail: &[Event<Card>], book: &Book, reach: [f64; 3], visi
             next.apply(action, &mut chance, &mut |event: &Event<Card>| trail.push(*event)).unwrap();
             raced |= chance.1;
             let coin = if raced { 0.5 } else { 1.0 };
-            let mut reach = reach;
-            reach[0] *= coin;
-            reach[seat.index() + 1] *= probability;
-            worth += coin * probability * play(&next, &trail, book, reach, visit);
+            worth += coin * probability * play(&next, &trail, book);
             if !raced {
                 break;
             }
