@@ -122,29 +122,19 @@ def iterations(lines, options):
     return svg(figure, options)
 
 
-def budgets(groups, options, unit="s"):
-    """Strength against a budget on a logarithmic axis, by default the time per decision in seconds.
-
-    `groups` maps labels to points (budget, mean, low, high).
-    """
+def budgets(groups, options):
+    """Strength against the time per decision. `groups` maps labels to points (seconds, mean, low, high)."""
     figure, axes = single(options)
     for number, (label, points) in enumerate(groups.items()):
         budget, mean, low, high = map(np.array, zip(*points))
         axes.errorbar(budget, mean, (mean - low, high - mean), marker=MARKS[number % 4], label=label)
     par_line(axes, options)
     axes.set(xscale="log")
-    axes.xaxis.set_major_formatter(EngFormatter(unit) if unit else StrMethodFormatter("{x:,.0f}"))
+    axes.xaxis.set_major_formatter(EngFormatter("s"))
     axes.xaxis.set_minor_formatter("")
-    if unit is None:
-        axes.set_xticks(sorted({budget for points in groups.values() for budget, *_ in points}))
     axes.yaxis.set_major_formatter(PercentFormatter(1, 0, None))
     figure.legend(loc="outside right center")
     return svg(figure, options)
-
-
-def lengths(groups, options):
-    """Strength against the number of training matches."""
-    return budgets(groups, options, unit=None)
 
 
 def chart(cells, options):

@@ -388,9 +388,7 @@ def everything(run):
 def agents(run, options):
     """`agents run= [rules= seats=] [without=AGENT] columns=`: a row for each agent of a table, sorted by the first column, best first."""
     columns = [Column(text) for text in options["columns"].split(";")]
-    rows = one_table(everything(run), options)
-    if options.get("order") != "given":
-        rows = sorted(rows, key=lambda row: -columns[0].values(row)[0])
+    rows = sorted(one_table(everything(run), options), key=lambda row: -columns[0].values(row)[0])
     return markdown(
         ["agent"] + [column.heading for column in columns],
         [
@@ -503,26 +501,6 @@ def bounds(run):
         for row in run.rows(file):
             found[row["against"]] = Column("win_share%").write(*(number(row[key]) for key in ("win_share", "low", "high")))
     return found
-
-
-def trainings(run, options):
-    """For each change of a recipe in `recipes="NAME=LABEL;…"`, the adjusted win shares of its networks by number of training
-    matches, one for each seed. A network is named `learned("NAME-MATCHES-SEED.net")`."""
-    found = {}
-    for row in run.rows("summary.csv"):
-        name = re.fullmatch(r'learned\("(.+)-(\d+)-\d+\.net"\)', row["agent"])
-        if name:
-            found.setdefault(name[1], {}).setdefault(int(name[2]), []).append(float(row["win_share_adjusted"]))
-    return {label: found[name] for name, label in (part.split("=", 1) for part in options["recipes"].split(";"))}
-
-
-def lengths(run, options):
-    """`lengths run= recipes="NAME=LABEL;…"`: the wins of each recipe's networks in percent: the mean over seeds, and the range."""
-    lines = trainings(run, options)
-    counts = sorted({count for found in lines.values() for count in found})
-    cell = lambda shares: f"{100 * sum(shares) / len(shares):.1f} ({100 * min(shares):.1f} to {100 * max(shares):.1f})"
-    rows = [[label] + [cell(found[count]) for count in counts] for label, found in lines.items()]
-    return markdown(["training"] + [f"{count:,} matches" for count in counts], rows)
 
 
 def extremes(run, options):
@@ -713,12 +691,6 @@ def plot_budgets(run, options):
     return {label: [(times[agent], *found[agent]) for agent in agents.split(";")] for label, agents in groups.items()}
 
 
-def plot_lengths(run, options):
-    """Strength against the number of training matches: `recipes=` as in `lengths`. A mark is the mean over seeds, a bar the range."""
-    points = lambda found: [(count, sum(won) / len(won), min(won), max(won)) for count, won in sorted(found.items())]
-    return {label: points(found) for label, found in trainings(run, options).items()}
-
-
 def plot_chart(run, options):
     """The gain of a call in each cell of the chart with at least `from=` decisions and at most `to=` points."""
     cells = {}
@@ -748,10 +720,10 @@ def drawn(file, kind, data, options):
 TABLES = {
     name: globals()[name]
     for name in (
-        "agents against benchmarks coverage differences equilibria exploitability extremes lengths matrix pivot pooled printed seats thresholds"
+        "agents against benchmarks coverage differences equilibria exploitability extremes matrix pivot pooled printed seats thresholds"
     ).split()
 }
-PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets chart curves intervals iterations lengths".split()}
+PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets chart curves intervals iterations".split()}
 
 
 # --------------------------------------------------------------------------------------------------------------- pages
