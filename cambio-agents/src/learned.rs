@@ -14,7 +14,6 @@ mod shipped;
 mod vectors;
 
 pub use evaluation::{MatchStanding, Network, NetworkEvaluation, NetworkInputs};
-pub use features::InputGroup;
 pub(crate) use file::{NETWORK, open, seal};
 pub use file::{NetworkError, NetworkMetadata, read_network};
 pub use general::Embedding;

@@ -72,8 +72,8 @@ pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use inference::{Inference, SamplingSettings};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
-    Embedding, FloatNetwork, InputGroup, MatchStanding, Network, NetworkError, NetworkEvaluation, NetworkInputs,
-    NetworkMetadata, missing_networks, provide_network, read_network,
+    Embedding, FloatNetwork, MatchStanding, Network, NetworkError, NetworkEvaluation, NetworkInputs, NetworkMetadata,
+    missing_networks, provide_network, read_network,
 };
 pub use lookahead::{Lookahead, LookaheadParams};
 pub use luck::Luck;

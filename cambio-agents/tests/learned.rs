@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use cambio_agents::{
-    FloatNetwork, InputGroup, Learned, Lookahead, LookaheadParams, Luck, Network, NetworkError, NetworkInputs,
-    OutcomeModel, WordEnum as _, roster,
+    FloatNetwork, Learned, Lookahead, LookaheadParams, Luck, Network, NetworkError, NetworkInputs, OutcomeModel, roster,
 };
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
@@ -90,24 +89,17 @@ fn a_search_that_needs_values_refuses_a_policy() {
 }
 
 #[test]
-fn network_files_name_their_input_groups() {
+fn network_files_keep_early_and_present_inputs() {
     let rules = Rules::preset("original").unwrap();
-    let counts = [vec![], vec![InputGroup::Matches], vec![InputGroup::Pairs, InputGroup::Witnesses]].map(|groups| {
-        let inputs = NetworkInputs::with(&rules, &groups);
+    let [early, present] = [NetworkInputs::early(&rules), NetworkInputs::new(&rules)].map(|inputs| {
         let (read, _) = Network::from_bytes(&network_with(&inputs).to_bytes(&serde_json::Value::Null)).unwrap();
-        let mut sorted = groups;
-        sorted.sort();
-        assert_eq!(read.inputs().groups(), sorted);
+        assert_eq!((read.inputs().count(), read.inputs().are_early()), (inputs.count(), inputs.are_early()));
         inputs.count()
     });
-    assert!(counts[0] < counts[1] && counts[0] < counts[2], "{counts:?}");
-    for seats in [2, 4] {
-        assert!(Network::shipped(&rules, seats).is_some());
-    }
-    for &group in InputGroup::ALL {
-        assert_eq!(InputGroup::named(group.word()), Some(group));
-    }
-    assert_eq!(InputGroup::named("colours"), None);
+    assert!(early < present, "{early} {present}");
+    let are_early =
+        |preset, seats| Network::shipped(&Rules::preset(preset).unwrap(), seats).unwrap().inputs().are_early();
+    assert!(are_early("classic", 2) && !are_early("classic", 4) && !are_early("original", 2));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use cambio_agents::{FloatNetwork, Network, WordEnum as _};
+use cambio_agents::{FloatNetwork, Network};
 use cambio_core::text::excerpt;
 use cambio_exec::read_bytes;
 use safetensors::SafeTensorError;
@@ -48,10 +48,9 @@ pub(super) fn write(name: &str, out: &Path) -> CliResult {
     let tensors =
         tensors.iter().map(|(name, shape, bytes)| Ok((*name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)));
     let tensors = tensors.collect::<Result<Vec<_>, SafeTensorError>>()?;
-    let groups: Vec<&str> = inputs.groups().iter().map(|group| group.word()).collect();
     // One field, because the fields have no fixed order in the file.
     let about = serde_json::json!({
-        "inputs": count, "groups": groups, "highest": FloatNetwork::HIGHEST, "step": FloatNetwork::STEP,
+        "inputs": count, "highest": FloatNetwork::HIGHEST, "step": FloatNetwork::STEP,
         "policy": network.is_policy(), "general": inputs.are_general(), "rules": facts.rules.spec().to_json(), "made": facts.made,
     });
     let metadata = [("cambio".to_owned(), about.to_string())].into_iter().collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_agents::{AgentSpec, InputGroup, NetworkInputs, NetworkMetadata, Roster, WordEnum as _};
+use cambio_agents::{AgentSpec, NetworkInputs, NetworkMetadata, Roster};
 use cambio_core::Rules;
 use cambio_core::text::read_toml;
 use serde::{Deserialize, Serialize};
@@ -40,8 +40,8 @@ pub struct Recipe {
     pub rivals: BTreeMap<String, f64>,
     /// The file of the starting network, relative to the current folder, or [`Recipe::SHIPPED`].
     pub from: Option<String>,
-    /// The groups of inputs of the network beyond the basic ones, by the names of [`InputGroup`], or `general` for the inputs
-    /// of a general network; by default the inputs of the starting network, or all groups.
+    /// `["general"]` for the inputs of a general network, under one rule system, or `["witnesses"]` for the inputs of the
+    /// bundled network for two seats of `classic`; by default the inputs of the starting network, or all inputs for one deck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
     /// What the network learns.
@@ -256,14 +256,11 @@ fn by_constant_factor(first: f32, last: f32, share: f32) -> f32 {
     first * libm::powf(last / first, share)
 }
 
-/// In place of groups: the inputs of a general network.
+/// The name of the inputs of a general network.
 const GENERAL: &str = "general";
 
-/// The group of inputs with this name.
-fn group(name: &str) -> Result<InputGroup, RecipeError> {
-    let allowed = || format!("a list of {}", InputGroup::WORDS.join(", "));
-    InputGroup::named(name).ok_or_else(|| RecipeError::field("inputs", format!("`{name}`"), allowed()))
-}
+/// The name of the inputs of [`NetworkInputs::early`].
+const EARLY: &str = "witnesses";
 
 /// An opponent of the network.
 #[derive(Clone, Debug)]
@@ -471,51 +468,33 @@ impl Recipe {
         Ok(())
     }
 
-    /// The inputs of the network, whose groups are then in the recipe. `from` are the inputs of the starting network.
+    /// The inputs of the network, which the recipe then names. `from` are the inputs of the starting network.
     pub(crate) fn network_inputs(
         &mut self,
         rules: &Rules,
         from: Option<&NetworkInputs>,
     ) -> Result<NetworkInputs, RecipeError> {
-        let is_general = self.systems.is_some()
-            || match &self.inputs {
-                Some(names) => names == &[GENERAL],
-                None => from.is_some_and(NetworkInputs::are_general),
-            };
-        match from {
-            Some(from) if from.are_general() && !is_general => {
-                let allowed = format!("[\"{GENERAL}\"], the inputs of the starting network");
-                return Err(RecipeError::field(
-                    "inputs",
-                    format!("{:?}", self.inputs.as_deref().unwrap_or_default()),
-                    allowed,
-                ));
-            }
-            Some(from) if !from.are_general() && is_general => {
-                return Err(RecipeError::field("from", "a network for one rule system", "a general network"));
-            }
-            _ => {}
-        }
-        if is_general {
-            if self.systems.is_none() {
-                self.inputs = Some(vec![GENERAL.to_owned()]);
-            }
-            return Ok(NetworkInputs::general(rules));
-        }
-        let groups = match (&self.inputs, from) {
-            (Some(names), _) => names.iter().map(|name| group(name)).collect::<Result<Vec<_>, _>>()?,
-            (None, Some(from)) => from.groups().to_vec(),
-            (None, None) => InputGroup::ALL.to_vec(),
+        let refuse = |names: &[String], allowed: String| RecipeError::field("inputs", format!("{names:?}"), allowed);
+        let from = from.map(|from| from.under(rules));
+        let inputs = match (self.inputs.as_deref(), &from) {
+            _ if self.systems.is_some() => NetworkInputs::general(rules),
+            (Some([name]), _) if name == GENERAL => NetworkInputs::general(rules),
+            (Some([name]), _) if name == EARLY => NetworkInputs::early(rules),
+            (Some(names), _) => return Err(refuse(names, format!("[\"{GENERAL}\"], [\"{EARLY}\"] or absent"))),
+            (None, Some(from)) if from.are_general() || from.are_early() => from.clone(),
+            (None, _) => NetworkInputs::new(rules),
         };
-        let inputs = NetworkInputs::with(rules, &groups);
-        let names = |inputs: &NetworkInputs| inputs.groups().iter().map(|group| group.word()).collect::<Vec<_>>();
-        if let Some(from) = from
-            && from.groups() != inputs.groups()
-        {
-            let allowed = format!("{:?}, the groups of the starting network", names(from));
-            return Err(RecipeError::field("inputs", format!("{:?}", names(&inputs)), allowed));
+        if from.is_some_and(|from| from.count() != inputs.count()) {
+            return Err(RecipeError::field(
+                "from",
+                "a network with other inputs",
+                "a network with the inputs of the recipe",
+            ));
         }
-        self.inputs = Some(names(&inputs).into_iter().map(str::to_owned).collect());
+        if self.systems.is_none() {
+            let name = if inputs.are_general() { Some(GENERAL) } else { inputs.are_early().then_some(EARLY) };
+            self.inputs = name.map(|name| vec![name.to_owned()]);
+        }
         Ok(inputs)
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{InputGroup, JointKnowledge, Network, NetworkMetadata, OutcomeModel, WordEnum as _, roster};
+use cambio_agents::{JointKnowledge, Network, NetworkMetadata, OutcomeModel, roster};
 use cambio_core::{Action, Agent, AgentError, Observation, Rules};
 use cambio_exec::{CancelToken, Executor};
 use cambio_learn::{
@@ -112,16 +112,15 @@ fn a_general_network_does_not_depend_on_threads() {
     assert_eq!(network.under(&classic).unwrap().inputs().rules(), &classic);
 }
 
-/// Regression test: a responder that began with the general network could not be resumed, and groups of inputs in its recipe were a
-/// panic.
+/// Regression test: a responder that began with the general network could not be resumed, and other inputs in its recipe were a panic.
 #[test]
 fn a_general_network_learns_under_one_rule_system() {
     let own = Recipe { from: Some(Recipe::SHIPPED.to_owned()), ..recipe() };
     let files = learned_twice("one-system", &own, &rules(), &[65]);
     assert!(text(&files, "recipe.toml").contains("inputs = [\"general\"]"));
-    let groups = Recipe { inputs: Some(vec!["matches".to_owned()]), ..own };
-    let refused = LearnFolder::create(&fresh("groups"), groups, &rules(), &roster()).unwrap_err().to_string();
-    assert!(refused.contains("`inputs` must be [\"general\"], the inputs of the starting network"), "{refused}");
+    let other = Recipe { inputs: Some(vec!["witnesses".to_owned()]), ..own };
+    let refused = LearnFolder::create(&fresh("inputs"), other, &rules(), &roster()).unwrap_err().to_string();
+    assert!(refused.contains("`from` must be a network with the inputs of the recipe"), "{refused}");
 }
 
 /// Trains a network in this folder, which is removed, and evaluates it against random play.
@@ -170,25 +169,24 @@ fn a_policy_learns_under_all_rules() {
 
 #[test]
 fn networks_keep_the_inputs_of_their_recipe() {
-    let groups = |recipe: Recipe, from: Option<&Network>| {
-        let learner = Learner::new(recipe, &rules(), &roster(), from)?;
-        Ok::<_, LearnError>((learner.recipe().inputs.clone().unwrap(), learner.network()))
+    let learner = |inputs: Option<&str>, from: Option<&Network>| {
+        let recipe = Recipe { inputs: inputs.map(|name| vec![name.to_owned()]), ..recipe() };
+        Learner::new(recipe, &rules(), &roster(), from)
     };
-    let with =
-        |names: &[&str]| Recipe { inputs: Some(names.iter().map(|&name| name.to_owned()).collect()), ..recipe() };
-    assert_eq!(groups(recipe(), None).unwrap().0, InputGroup::WORDS);
-    let (names, network) = groups(with(&["pairs", "matches", "pairs"]), None).unwrap();
-    assert_eq!(names, ["matches", "pairs"]);
+    let present = learner(None, None).unwrap();
+    assert_eq!(present.recipe().inputs, None);
+    let early = learner(Some("witnesses"), None).unwrap().network();
+    assert!(early.inputs().are_early());
+    let again = learner(None, Some(&early)).unwrap();
     assert_eq!(
-        groups(recipe(), Some(&network)).unwrap().0,
-        names,
-        "a recipe without inputs takes the inputs of its starting network"
+        again.recipe().inputs,
+        Some(vec!["witnesses".to_owned()]),
+        "a recipe takes the inputs of its starting network"
     );
-    let error = groups(with(&["caller"]), Some(&network)).unwrap_err().to_string();
-    let wanted = r#"`inputs` must be ["matches", "pairs"], the groups of the starting network, found ["caller"]"#;
-    assert_eq!(error, wanted);
-    let error = groups(with(&["colours"]), None).unwrap_err().to_string();
-    assert_eq!(error, "`inputs` must be a list of witnesses, matches, pairs, unseen, caller, found `colours`");
+    let error = learner(Some("witnesses"), Some(&present.network())).unwrap_err().to_string();
+    assert_eq!(error, "`from` must be a network with the inputs of the recipe, found a network with other inputs");
+    let error = learner(Some("colours"), None).unwrap_err().to_string();
+    assert_eq!(error, r#"`inputs` must be ["general"], ["witnesses"] or absent, found ["colours"]"#);
 }
 
 /// The text of one of the files.
@@ -306,11 +304,12 @@ fn the_recipes_of_the_shipped_networks_are_theirs() {
         let (_, facts) = Network::from_bytes(&bytes).unwrap();
         let recipe = Recipe::from_toml(&text).unwrap();
         let mut due = serde_json::to_value(&recipe).unwrap();
-        if recipe.systems.is_none() && facts.made["recipe"].get("inputs").is_none() {
-            // The network was made before recipes had this field; it has the one group that existed then.
-            assert_eq!(due.as_object_mut().unwrap().remove("inputs"), Some(json!(["witnesses"])), "{name}");
-        }
-        assert_eq!(facts.made["recipe"], due, "{name}");
+        // Recipes in network files name all inputs, or none if the network is older than the field.
+        let mut made = facts.made["recipe"].clone();
+        made.as_object_mut().unwrap().remove("inputs");
+        let inputs = due.as_object_mut().unwrap().remove("inputs");
+        assert_eq!(inputs, (name == "classic").then(|| json!(["witnesses"])), "{name}");
+        assert_eq!(made, due, "{name}");
         assert_eq!(facts.rules, Rules::preset(&recipe.rules).unwrap());
         assert_eq!(facts.made["matches"], recipe.matches);
         compared += 1;

@@ -8,12 +8,11 @@ use cambio_core::view::CardHistory;
 use cambio_core::{Action, Rules, Score, Seat, View};
 
 use super::candidates::{Candidate, CandidateKey, candidates, only_candidate};
-use super::features::{Features, InputGroup, LayoutSummary};
+use super::features::{ALL_GROUPS, EARLY_GROUPS, Features, LayoutSummary};
 use super::general::Embedding;
 use super::network::{Accumulator, FloatNetwork, LOGIT_ONE, NetworkWeights, WIDTH, add, subtract};
 use super::position::{Callers, DecisionContext, RelativeTotals};
 use super::vectors::Vectors;
-use crate::WordEnum as _;
 use crate::tie::index;
 
 /// The standing of a match when a round begins, as a network sees it from one seat.
@@ -38,12 +37,12 @@ pub struct NetworkInputs {
 impl NetworkInputs {
     /// All inputs for these rules.
     pub fn new(rules: &Rules) -> NetworkInputs {
-        NetworkInputs::with(rules, InputGroup::ALL)
+        NetworkInputs::with(rules, ALL_GROUPS, false)
     }
 
     /// The inputs of a general network under these rules.
     pub fn general(rules: &Rules) -> NetworkInputs {
-        NetworkInputs { rules: *rules, features: Arc::new(Features::general(rules)) }
+        NetworkInputs::with(rules, ALL_GROUPS, true)
     }
 
     /// Whether these are the inputs of a general network, which are the same under all rules.
@@ -51,14 +50,30 @@ impl NetworkInputs {
         self.features.embedding.is_some()
     }
 
-    /// The basic inputs for these rules and these groups.
-    pub fn with(rules: &Rules, groups: &[InputGroup]) -> NetworkInputs {
-        NetworkInputs { rules: *rules, features: Arc::new(Features::new(rules, groups)) }
+    /// The inputs of the bundled network for two seats of `classic`, which is older than the inputs for the ranks on the pile and
+    /// in the hand and for the distance of the first caller.
+    pub fn early(rules: &Rules) -> NetworkInputs {
+        NetworkInputs::with(rules, EARLY_GROUPS, false)
     }
 
-    /// The groups beyond the basic inputs, in the order of [`InputGroup::ALL`].
-    pub fn groups(&self) -> &[InputGroup] {
-        &self.features.groups
+    /// Whether these are the inputs of [`NetworkInputs::early`].
+    pub fn are_early(&self) -> bool {
+        self.features.groups == EARLY_GROUPS
+    }
+
+    /// The same inputs under other rules.
+    #[must_use]
+    pub fn under(&self, rules: &Rules) -> NetworkInputs {
+        NetworkInputs::with(rules, self.groups(), self.are_general())
+    }
+
+    /// The groups beyond the basic inputs, one bit each.
+    pub(super) fn groups(&self) -> u8 {
+        self.features.groups
+    }
+
+    pub(super) fn with(rules: &Rules, groups: u8, is_general: bool) -> NetworkInputs {
+        NetworkInputs { rules: *rules, features: Arc::new(Features::new(rules, groups, is_general)) }
     }
 
     /// The number of inputs.

@@ -14,7 +14,6 @@ use super::general::{Axis, DIFFERENCES, Embedding, LEADS, NEGATIVE, PROJECTIONS,
 use super::position::{
     Afterstate, Callers, DecisionContext, FaceClass, RelativeTotals, SeatCards, TOTAL_POINTS, TOTALS,
 };
-use crate::{WordEnum as _, words};
 
 /// The number of relative positions of seats: self, next, previous, between.
 const SEATINGS: usize = 4;
@@ -57,21 +56,26 @@ fn seating(distance: usize, seats: usize) -> usize {
     }
 }
 
-words! {
-    /// A group of inputs that a network may have beyond the basic ones. Its word is the name in recipes and network files.
-    #[derive(PartialOrd, Ord)]
-    pub enum InputGroup {
-        /// The seat's own cards that each other seat has seen.
-        Witnesses = "witnesses",
-        /// The known cards of each seat that have the rank of the pile's top after the decision.
-        Matches = "matches",
-        /// The ranks of which the seat holds two known cards, or one and the card in its hand.
-        Pairs = "pairs",
-        /// The number of cards that the seat has not seen of the rank of the pile's top and of the card in its hand.
-        Unseen = "unseen",
-        /// The exact distance of the first caller.
-        Caller = "caller",
-    }
+/// The groups of inputs that older networks may lack, by their names in network files, in the order of [`Group`].
+pub(super) const GROUPS: [&str; 5] = ["witnesses", "matches", "pairs", "unseen", "caller"];
+
+/// The bits of all groups.
+pub(super) const ALL_GROUPS: u8 = (1 << GROUPS.len()) - 1;
+/// The bits of the groups in the bundled network for two seats of `classic`, which is older than the other groups.
+pub(super) const EARLY_GROUPS: u8 = 1 << Group::Witnesses as u8;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Group {
+    /// The seat's own cards that each other seat has seen.
+    Witnesses,
+    /// The known cards of each seat that have the rank of the pile's top after the decision.
+    Matches,
+    /// The ranks of which the seat holds two known cards, or one and the card in its hand.
+    Pairs,
+    /// The number of cards that the seat has not seen of the rank of the pile's top and of the card in its hand.
+    Unseen,
+    /// The exact distance of the first caller.
+    Caller,
 }
 
 /// The networks that have a block of inputs.
@@ -80,7 +84,7 @@ enum Presence {
     Always,
     /// Where a total of points ends the match.
     InMatch,
-    With(InputGroup),
+    With(Group),
     InGeneral,
 }
 
@@ -126,7 +130,7 @@ blocks! {
     leads: InMatch, [Number(SEATINGS), Lead];
     // Each layout.
     cards: Always, [Number(SEATINGS), Category, Number(COPIES)];
-    open_to: With(InputGroup::Witnesses), [Number(SEATINGS - 1), ClassOrUnknown, Number(2)];
+    open_to: With(Group::Witnesses), [Number(SEATINGS - 1), ClassOrUnknown, Number(2)];
     sum: Always, [Number(SEATINGS), Sum];
     size: Always, [Number(SEATINGS), Number(CARDS)];
     dark: Always, [Number(SEATINGS), Number(UNKNOWNS), Number(CARDS)];
@@ -150,14 +154,14 @@ blocks! {
     target: Always, [Number(5), Category];
     ends: Always, [Number(2), Number(UNKNOWNS), Sum];
     total_pairs: InMatch, [Number(4), Number(TOTALS), Number(TOTALS)];
-    // The groups that are optional.
-    own_matches: With(InputGroup::Matches), [Rank, Number(4)];
-    other_matches: With(InputGroup::Matches), [Number(SEATINGS - 1), Rank, Number(2)];
-    pairs: With(InputGroup::Pairs), [Rank];
-    held_pairs: With(InputGroup::Pairs), [Rank];
-    unseen_top: With(InputGroup::Unseen), [Rank, Number(UNSEEN)];
-    unseen_held: With(InputGroup::Unseen), [Rank, Number(UNSEEN)];
-    caller_distance: With(InputGroup::Caller), [Number(MAX_SEATS)];
+    // The groups that older networks may lack.
+    own_matches: With(Group::Matches), [Rank, Number(4)];
+    other_matches: With(Group::Matches), [Number(SEATINGS - 1), Rank, Number(2)];
+    pairs: With(Group::Pairs), [Rank];
+    held_pairs: With(Group::Pairs), [Rank];
+    unseen_top: With(Group::Unseen), [Rank, Number(UNSEEN)];
+    unseen_held: With(Group::Unseen), [Rank, Number(UNSEEN)];
+    caller_distance: With(Group::Caller), [Number(MAX_SEATS)];
     // The inputs of general networks alone.
     certainty: InGeneral, [Number(CALLERS), Number(CERTAINTIES)];
     moment_certainty: InGeneral, [Number(MOMENTS), Number(CERTAINTIES), Decisive];
@@ -178,9 +182,8 @@ blocks! {
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     pub(super) deck: DeckClasses,
-    pub(super) groups: Vec<InputGroup>,
-    /// The groups as bits, by their place in [`InputGroup::ALL`].
-    bits: u8,
+    /// The groups of the network, one bit each.
+    pub(super) groups: u8,
     blocks: Blocks,
     /// The general inputs of each input; only in a general network.
     pub(super) embedding: Option<Embedding>,
@@ -205,36 +208,23 @@ pub(super) struct LayoutSummary {
 }
 
 impl Features {
-    pub(super) fn new(rules: &Rules, groups: &[InputGroup]) -> Features {
-        Features::with(rules, groups, false)
-    }
-
-    /// The inputs of a general network, with all groups.
-    pub(super) fn general(rules: &Rules) -> Features {
-        Features::with(rules, InputGroup::ALL, true)
-    }
-
-    fn with(rules: &Rules, groups: &[InputGroup], is_general: bool) -> Features {
+    pub(super) fn new(rules: &Rules, groups: u8, is_general: bool) -> Features {
         let deck = DeckClasses::new(rules, is_general);
-        let mut groups = groups.to_vec();
-        groups.sort_unstable();
-        groups.dedup();
-        let bits = groups.iter().fold(0, |bits, &group| bits | 1 << group as u8);
         let has = |presence| match presence {
             Always => true,
             InMatch => deck.target.is_some(),
-            With(group) => groups.contains(&group),
+            With(group) => groups >> group as u8 & 1 == 1,
             InGeneral => is_general,
         };
         let blocks = Blocks::new(&deck, has);
         let all: Vec<_> = Blocks::ALL.iter().map(|&(presence, axes)| (has(presence), axes)).collect();
         let embedding = is_general.then(|| Embedding::new(rules, &deck, &all));
-        Features { deck, groups, bits, blocks, embedding }
+        Features { deck, groups, blocks, embedding }
     }
 
     #[inline]
-    fn has(&self, group: InputGroup) -> bool {
-        self.bits >> group as u8 & 1 == 1
+    fn has(&self, group: Group) -> bool {
+        self.groups >> group as u8 & 1 == 1
     }
 
     pub(super) fn len(&self) -> usize {
@@ -298,7 +288,7 @@ impl Features {
             }
             dark += usize::from(!card.is_open(distance));
         }
-        if distance == 0 && self.has(InputGroup::Witnesses) {
+        if distance == 0 && self.has(Group::Witnesses) {
             self.open_to(context, side, classes, &mut on);
         }
         let number = summary.size.min(CARDS - 1);
@@ -520,7 +510,7 @@ impl Features {
             on(at.total_pairs + (moment * TOTALS + own) * TOTALS + best);
         }
         self.ranks(context, after, summaries, &mut on);
-        if self.has(InputGroup::Caller)
+        if self.has(Group::Caller)
             && let Some(distance) = after.caller.first
         {
             on(at.caller_distance + usize::from(distance));
@@ -562,7 +552,7 @@ impl Features {
         (fifths + CERTAINTIES as i32 / 2).clamp(0, CERTAINTIES as i32 - 1) as usize
     }
 
-    /// Activates the optional inputs of the ranks on the pile and in the hand after a candidate.
+    /// Activates the inputs of the ranks on the pile and in the hand after a candidate.
     #[inline]
     pub(super) fn ranks(
         &self,
@@ -572,7 +562,7 @@ impl Features {
         mut on: impl FnMut(usize),
     ) {
         let (deck, at, own) = (&self.deck, &self.blocks, &summaries[0]);
-        let (pairs, unseen) = (self.has(InputGroup::Pairs), self.has(InputGroup::Unseen));
+        let (pairs, unseen) = (self.has(Group::Pairs), self.has(Group::Unseen));
         if pairs {
             let mut left = own.pairs;
             while left != 0 {
@@ -594,7 +584,7 @@ impl Features {
         if unseen {
             on(at.unseen_top + rank * UNSEEN + usize::from(context.unseen(deck, rank)).min(UNSEEN - 1));
         }
-        if self.has(InputGroup::Matches) {
+        if self.has(Group::Matches) {
             if own.ranks >> rank & 1 == 1 {
                 let (two, is_open) = (own.pairs >> rank & 1 == 1, own.open_ranks >> rank & 1 == 1);
                 on(at.own_matches + 4 * rank + 2 * usize::from(two) + usize::from(is_open));

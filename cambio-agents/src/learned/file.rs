@@ -10,9 +10,9 @@ use cambio_core::{Rules, RulesSpec};
 use serde_json::Value;
 
 use super::evaluation::{Network, NetworkInputs};
-use super::features::InputGroup;
+use super::features::{ALL_GROUPS, EARLY_GROUPS, GROUPS};
 use super::network::{NetworkWeights, SECOND, SecondLayer, WIDTH, WeightRow};
-use crate::params::{Text, WordEnum as _};
+use crate::params::Text;
 
 /// The first line of a file. The number changes when the meaning of inputs or weights changes.
 const FORMAT: &str = "cambio network 2\n";
@@ -114,7 +114,8 @@ impl Network {
     /// Serializes the network. `made` describes how it was made.
     pub fn to_bytes(&self, made: &Value) -> Vec<u8> {
         let rules = self.inputs().rules().spec().to_json();
-        let groups: Vec<&str> = self.inputs().groups().iter().map(|group| group.word()).collect();
+        let has = |number: usize| self.inputs().groups() >> number & 1 == 1;
+        let groups: Vec<&str> = (0..GROUPS.len()).filter(|&number| has(number)).map(|number| GROUPS[number]).collect();
         let count = self.inputs().count();
         let policy = self.is_policy();
         let mut facts =
@@ -137,14 +138,14 @@ impl Network {
         let rules = facts.get("rules").ok_or(damaged("its facts have no rules"))?;
         let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate);
         let rules = rules.map_err(|_| damaged("its rules are invalid"))?;
+        let is_general = facts.get("general").and_then(Value::as_bool).unwrap_or(false);
+        let bit = |name: &Value| GROUPS.iter().position(|group| name == group).map(|number| 1 << number);
         let groups = match facts.get("groups").and_then(Value::as_array) {
-            // The groups of networks whose files do not name their groups.
-            None => Some(vec![InputGroup::Witnesses]),
-            Some(names) => names.iter().map(|name| InputGroup::named(name.as_str()?)).collect(),
+            None => Some(EARLY_GROUPS),
+            Some(names) => names.iter().map(bit).try_fold(0, |groups, bit| Some(groups | bit?)),
         };
         let groups = groups.ok_or(damaged("this program does not know one of its groups of inputs"))?;
-        let is_general = facts.get("general").and_then(Value::as_bool).unwrap_or(false);
-        let inputs = if is_general { NetworkInputs::general(&rules) } else { NetworkInputs::with(&rules, &groups) };
+        let inputs = NetworkInputs::with(&rules, if is_general { ALL_GROUPS } else { groups }, is_general);
         if facts.get("inputs").and_then(Value::as_u64) != Some(inputs.count() as u64) {
             return Err(damaged("its number of inputs differs from this program's"));
         }
