@@ -182,26 +182,23 @@ impl<P: Policy> Inference<P> {
             proposals = (2 * proposals).min(most);
         };
         // Keeps only the worlds that were drawn.
-        let (mut kept, mut draws, mut previous) = (Vec::new(), Vec::with_capacity(worlds), None);
+        let (mut kept, mut indices, mut previous) = (Vec::new(), Vec::with_capacity(worlds), None);
         let mut styles_of_draws = Vec::with_capacity(worlds);
         for index in resample(&shares, worlds) {
-            styles_of_draws.push(drawn(draws.len(), &styles[index]));
+            styles_of_draws.push(drawn(indices.len(), &styles[index]));
             if previous != Some(index) {
                 kept.push(proposed[index].clone());
                 previous = Some(index);
             }
-            draws.push(kept.len() - 1);
+            indices.push(kept.len() - 1);
         }
-        WorldSample { worlds: kept, draws, styles: styles_of_draws, effective }
+        WorldSample { worlds: kept, draws: indices, styles: styles_of_draws, effective }
     }
 }
 
 /// Draws a style in proportion to the shares.
 fn draw_style(shares: &[f64; STYLES], bits: &mut SplitMix) -> u8 {
     let sum: f64 = shares.iter().sum();
-    if shares[0] == sum {
-        return 0;
-    }
     let mut left = sum * (bits.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
     let style = shares.iter().position(|&share| {
         let is_here = left < share;

@@ -19,7 +19,7 @@ use cambio_learn::{EvaluationResult, judge, sampled_rules};
 /// The seed of the rule systems and of their deals.
 const SEED: u64 = 2026;
 /// The folders with the other rule files: those of the benchmark, and those outside the ranges of the drawn systems.
-const FOLDERS: [(&str, &str); 2] = [("benchmark", "cambio-report/benchmark/1"), ("outside", "experiments/outside")];
+const FOLDERS: [(&str, &str); 2] = [("benchmark", "cambio-report/benchmark/2"), ("outside", "experiments/outside")];
 /// The number of seats, and the agents in the other seats. Only `sharp` took part in the training.
 const TABLES: [(usize, &[&str]); 3] =
     [(2, &["sharp", "greedy", "heuristic(decay=0.05)", "rollout(n=100)"]), (4, &["sharp", "greedy"]), (6, &["sharp"])];
@@ -70,8 +70,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// A name, and the rule systems.
+type SystemSet = (&'static str, Vec<Rules>);
+
 /// The sets of rule systems, as single rounds.
-fn sets(systems: u64) -> Result<Vec<(&'static str, Vec<Rules>)>, Box<dyn Error>> {
+fn sets(systems: u64) -> Result<Vec<SystemSet>, Box<dyn Error>> {
     let mut sets = vec![("drawn", (0..systems).map(|number| sampled_rules(SEED, number)).collect::<Vec<_>>())];
     for (set, folder) in FOLDERS {
         let mut files: Vec<PathBuf> =
@@ -83,8 +86,8 @@ fn sets(systems: u64) -> Result<Vec<(&'static str, Vec<Rules>)>, Box<dyn Error>>
         };
         sets.push((set, files.iter().map(read).collect::<Result<_, _>>()?));
     }
-    for (_, files) in &mut sets {
-        files.iter_mut().for_each(|rules| *rules = rules.of_one_round());
+    for rules in sets.iter_mut().flat_map(|(_, files)| files) {
+        *rules = rules.of_one_round();
     }
     Ok(sets)
 }
