@@ -140,10 +140,15 @@ impl<P: Policy> Inference<P> {
         let is_mixed = priors[0][0] < 1.0;
         let mut evidence = evidence(&self.log, &unknown, last, is_mixed);
         let sample = |number: u32| self.knowledge.sample(view, &mut SplitMix::new(base, number));
+        // In playing order from the searching seat, so that the letters of the seats do not matter.
+        let all = view.table().seats();
+        let others = || (1..all).map(|distance| view.seat().ahead(distance, all).index());
         // The styles of each draw, from their probabilities for each seat.
         let drawn = |number: usize, of: &[[f64; STYLES]; MAX_SEATS]| {
             let mut bits = SplitMix::new(base ^ STYLE_BITS, number as u32);
-            of.map(|shares| draw_style(&shares, &mut bits))
+            let mut styles = [0; MAX_SEATS];
+            others().for_each(|seat| styles[seat] = draw_style(&of[seat], &mut bits));
+            styles
         };
         if evidence.is_empty() {
             let proposed = (0..worlds as u32).map(sample).collect();
@@ -168,7 +173,7 @@ impl<P: Policy> Inference<P> {
                     seat.iter_mut().zip(likelihoods).for_each(|(share, likelihood)| *share *= likelihood);
                 }
                 if is_mixed {
-                    share = seats.iter().map(|seat| seat.iter().sum::<f64>()).product();
+                    share = others().map(|seat| seats[seat].iter().sum::<f64>()).product();
                 }
                 shares.push(share);
                 styles.push(seats);

@@ -64,7 +64,7 @@ fn a_benchmark_is_played_in_parts_resumed_verified_and_ranked() {
     // Regression test: formerly the interval of a few wins began below 0.
     bench("random --out m --quick --quiet --parts match");
     let rare = &result(&place.join("m"))["parts"]["match"]["match-faessler"];
-    assert!(has_plausible_intervals(rare) && rare["low"] == 0.0, "{rare}");
+    assert!(has_plausible_intervals(rare) && rare["against"]["learned"]["low"] == 0.0, "{rare}");
 
     // An incomplete benchmark is not on the leaderboard.
     refuses(&place, "bench --board r", "r is not complete; `cambio bench --resume` continues it");
