@@ -10,8 +10,6 @@ use cambio_core::{
     View,
 };
 
-use rand::Rng as _;
-
 use crate::policy::{Policy, PublicHistory, STYLES};
 
 /// Makes the random bits of styles different from the random bits of worlds.
@@ -143,8 +141,8 @@ impl<P: Policy> Inference<P> {
         // In playing order from the searching seat, so that the letters of the seats do not matter.
         let all = view.table().seats();
         let others = || (1..all).map(|distance| view.seat().ahead(distance, all).index());
-        // The styles of each draw, from their probabilities for each seat.
-        let drawn = |number: usize, of: &[[f64; STYLES]; MAX_SEATS]| {
+        // Draws a style for each seat, from the probabilities of the styles.
+        let pick_styles = |number: usize, of: &[[f64; STYLES]; MAX_SEATS]| {
             let mut bits = SplitMix::new(base ^ STYLE_BITS, number as u32);
             let mut styles = [0; MAX_SEATS];
             others().for_each(|seat| styles[seat] = draw_style(&of[seat], &mut bits));
@@ -152,7 +150,7 @@ impl<P: Policy> Inference<P> {
         };
         if evidence.is_empty() {
             let proposed = (0..worlds as u32).map(sample).collect();
-            let styles = (0..worlds).map(|number| drawn(number, &priors)).collect();
+            let styles = (0..if is_mixed { worlds } else { 0 }).map(|number| pick_styles(number, &priors)).collect();
             return WorldSample { worlds: proposed, draws: (0..worlds).collect(), styles, effective: worlds as f64 };
         }
         let mut faces = self.log.cards.faces().to_vec();
@@ -164,19 +162,20 @@ impl<P: Policy> Inference<P> {
                 for &spot in &unknown {
                     faces[usize::from(self.log.cards.at(spot))] = world.face(spot);
                 }
-                let mut seats = priors;
-                let mut share = 1.0;
-                for evidence in &mut evidence {
-                    let likelihoods = evidence.likelihoods(policy, epsilon, &faces);
-                    share *= likelihoods[0];
-                    let seat = &mut seats[evidence.decision.seat.index()];
-                    seat.iter_mut().zip(likelihoods).for_each(|(share, likelihood)| *share *= likelihood);
-                }
+                let of_each = evidence
+                    .iter_mut()
+                    .map(|evidence| (evidence.decision.seat, evidence.likelihoods(policy, epsilon, &faces)));
                 if is_mixed {
-                    share = others().map(|seat| seats[seat].iter().sum::<f64>()).product();
+                    let mut seats = priors;
+                    for (seat, likelihoods) in of_each {
+                        let styles = seats[seat.index()].iter_mut().zip(likelihoods);
+                        styles.for_each(|(share, likelihood)| *share *= likelihood);
+                    }
+                    shares.push(others().map(|seat| seats[seat].iter().sum::<f64>()).product());
+                    styles.push(seats);
+                } else {
+                    shares.push(of_each.map(|(_, likelihoods)| likelihoods[0]).product::<f64>());
                 }
-                shares.push(share);
-                styles.push(seats);
                 proposed.push(world);
             }
             let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), &w| (sum + w, squares + w * w));
@@ -187,24 +186,24 @@ impl<P: Policy> Inference<P> {
             proposals = (2 * proposals).min(most);
         };
         // Keeps only the worlds that were drawn.
-        let (mut kept, mut indices, mut previous) = (Vec::new(), Vec::with_capacity(worlds), None);
-        let mut styles_of_draws = Vec::with_capacity(worlds);
+        let (mut kept, mut draws, mut previous) = (Vec::new(), Vec::with_capacity(worlds), None);
+        let mut styles_of_draws = Vec::new();
         for index in resample(&shares, worlds) {
-            styles_of_draws.push(drawn(indices.len(), &styles[index]));
+            styles_of_draws.extend(styles.get(index).map(|of| pick_styles(draws.len(), of)));
             if previous != Some(index) {
                 kept.push(proposed[index].clone());
                 previous = Some(index);
             }
-            indices.push(kept.len() - 1);
+            draws.push(kept.len() - 1);
         }
-        WorldSample { worlds: kept, draws: indices, styles: styles_of_draws, effective }
+        WorldSample { worlds: kept, draws, styles: styles_of_draws, effective }
     }
 }
 
 /// Draws a style in proportion to the shares.
 fn draw_style(shares: &[f64; STYLES], bits: &mut SplitMix) -> u8 {
     let sum: f64 = shares.iter().sum();
-    let mut left = sum * (bits.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    let mut left = sum * (bits.word() >> 11) as f64 / (1_u64 << 53) as f64;
     let style = shares.iter().position(|&share| {
         let is_here = left < share;
         left -= share;
@@ -250,14 +249,14 @@ pub(crate) struct WorldSample {
     pub(crate) worlds: Vec<State>,
     /// The draws: the index of each in `worlds`. Draws of the same world are adjacent.
     pub(crate) draws: Vec<usize>,
-    /// For each draw, the style of each seat.
+    /// For each draw, the style of each seat; empty if all seats have the style of the policy.
     pub(crate) styles: Vec<[u8; MAX_SEATS]>,
     /// The effective number of worlds by their weights, (Σw)² / Σw² (Kong 1992): copies of one world are not independent.
     pub(crate) effective: f64,
 }
 
 impl WorldSample {
-    /// The world of each draw, and the style of each seat in it.
+    /// The world of each draw, and [`WorldSample::styles`].
     pub(crate) fn into_draws(self) -> (Vec<State>, Vec<[u8; MAX_SEATS]>) {
         (self.draws.iter().map(|&index| self.worlds[index].clone()).collect(), self.styles)
     }

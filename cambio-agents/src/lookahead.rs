@@ -139,7 +139,7 @@ impl Policy for Population {
             if self.share > 0.0 { policy.likelihood(view, &(), action, epsilon) } else { 0.0 }
         };
         let (sharp, heuristic) = (of(sharp), of(heuristic));
-        [self.network.likelihood(view, past, action, epsilon), sharp, heuristic]
+        [self.likelihood(view, past, action, epsilon), sharp, heuristic]
     }
 }
 
@@ -256,7 +256,7 @@ impl LookaheadState {
         let settings = ActionRaceSettings { errors: params.errors, tie: params.tie, trust: Some(trust) };
         for number in 0..params.worlds {
             let (world, styles) = self.worlds.world(view, policy, number);
-            let (world, styles) = (world.clone(), *styles);
+            let world = world.clone();
             let bits = SplitMix::new(base ^ PLAYOUTS, number);
             while let Some(action) = race.next() {
                 race.add(self.play_out(policy, &world, &styles, action, bits, params.turns));

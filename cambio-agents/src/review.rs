@@ -382,8 +382,7 @@ impl Reviewer {
         let (own_chance, known_to_seat) = known_to_seat.map_or((None, None), |(own, regret)| (own, Some(regret)));
         let rivals = table.open_rivals(&view, taken, &truth);
         // The seat knows this world, so one world is enough.
-        let known =
-            WorldSample { worlds: vec![truth], draws: vec![0], styles: vec![[0; MAX_SEATS]], effective: f64::INFINITY };
+        let known = WorldSample { worlds: vec![truth], draws: vec![0], styles: Vec::new(), effective: f64::INFINITY };
         let mut draw = |_: &mut Blueprint, _, _| known.clone();
         let open = (!rivals.is_empty()).then(|| table.regret(rivals, taken, &known, &mut draw, base ^ 4));
         self.decides(state);

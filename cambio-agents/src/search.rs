@@ -307,7 +307,7 @@ impl<P: Policy> InferredWorlds<P> {
     }
 
     /// The world with this number, and the style of each seat in it. The numbers must be requested in order.
-    pub(crate) fn world(&mut self, view: &Observation<'_>, policy: &mut P, number: u32) -> (&State, &[u8; MAX_SEATS]) {
+    pub(crate) fn world(&mut self, view: &Observation<'_>, policy: &mut P, number: u32) -> (&State, [u8; MAX_SEATS]) {
         let (block, index) = (number as usize / self.block.worlds, number as usize % self.block.worlds);
         if index == 0 {
             let base = self.base.wrapping_add((block as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -316,7 +316,7 @@ impl<P: Policy> InferredWorlds<P> {
         }
         // Equal worlds are adjacent, but successive numbers should get different worlds.
         let draw = strided(index, self.block.worlds);
-        (&self.worlds[draw], &self.styles[draw])
+        (&self.worlds[draw], self.styles.get(draw).copied().unwrap_or_default())
     }
 }
 

@@ -18,7 +18,7 @@ use cambio_learn::{EvaluationResult, judge, sampled_rules};
 
 /// The seed of the rule systems and of their deals.
 const SEED: u64 = 2026;
-/// The folders with the other rule files: those of the benchmark, and those outside the ranges of the drawn systems.
+/// The folders with the other rule files: the benchmark's files, and files outside the ranges of the drawn systems.
 const FOLDERS: [(&str, &str); 2] = [("benchmark", "cambio-report/benchmark/2"), ("outside", "experiments/outside")];
 /// The number of seats, and the agents in the other seats. Only `sharp` took part in the training.
 const TABLES: [(usize, &[&str]); 3] =

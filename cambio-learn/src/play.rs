@@ -436,7 +436,7 @@ impl Collector for PolicyCollector {
     type Data = PolicySamples;
 
     fn plays(&mut self, network: &Network) {
-        self.samples.choices.candidates.begin(network.inputs());
+        self.samples.choices.begin(network.inputs());
     }
 
     fn round_begins(&mut self, _: &Play, _: f32, _: &mut SeededRng) {}

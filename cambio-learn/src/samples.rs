@@ -1,8 +1,7 @@
 //! Training data: the active inputs of afterstates, with returns or with the decisions of a policy.
 
-use cambio_core::rules::MAX_SEATS;
-
 use cambio_agents::NetworkInputs;
+use cambio_core::rules::MAX_SEATS;
 
 use crate::rng::SeededRng;
 
@@ -92,11 +91,16 @@ impl Samples {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct ChoiceSamples {
     /// The target is 1 for the chosen candidate and 0 for the others.
-    pub(crate) candidates: Samples,
+    candidates: Samples,
     ends: Vec<u32>,
 }
 
 impl ChoiceSamples {
+    /// The inputs of the next decisions.
+    pub(crate) fn begin(&mut self, inputs: &NetworkInputs) {
+        self.candidates.begin(inputs);
+    }
+
     /// Adds a candidate to the current decision, which [`ChoiceSamples::end`] ends.
     pub(crate) fn push(&mut self, on: &[u16], is_taken: bool) {
         self.candidates.push(on, f32::from(u8::from(is_taken)));

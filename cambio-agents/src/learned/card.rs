@@ -41,7 +41,8 @@ pub(super) struct DeckClasses {
 
 impl DeckClasses {
     pub(super) fn new(rules: &Rules, is_general: bool) -> DeckClasses {
-        let by_points = rules.spec().matching == Matching::Points;
+        let spec = rules.spec();
+        let by_points = spec.matching == Matching::Points;
         let (mut keys, mut ranks) = (Vec::new(), Vec::new());
         let mut deck = DeckClasses {
             class_of: [0; MAX_KINDS],
@@ -51,9 +52,9 @@ impl DeckClasses {
             unit_shift: 0,
             lowest: 0,
             target: None,
-            first_call: rules.spec().first_call.count(),
-            turn_limit: rules.spec().turn_limit.count(),
-            cap: match rules.spec().cap {
+            first_call: spec.first_call.count(),
+            turn_limit: spec.turn_limit.count(),
+            cap: match spec.cap {
                 Cap::Feasible(cap) | Cap::Score(cap) => Some(cap.into()),
                 Cap::None | Cap::Advisory(_) => None,
             },
@@ -82,7 +83,6 @@ impl DeckClasses {
         deck.lowest = deck.points.iter().copied().min().unwrap_or(0);
         let spread = deck.points.iter().copied().max().unwrap_or(0) - deck.lowest;
         deck.unit_shift = (1 + spread / 20).unsigned_abs().next_power_of_two().ilog2();
-        let spec = rules.spec();
         deck.target = match spec.match_end {
             MatchEnd::Total(most) if spec.score == ScoreKnob::Points && spec.best == Best::Fewest => Some(most.into()),
             _ => None,

@@ -6,7 +6,7 @@
 //! rule system, and the general network plays with the speed of a special one. The rules themselves are inputs that are
 //! always active: their rows are added to the bias.
 
-use cambio_core::rules::knob::{Cap, ORDINALS};
+use cambio_core::rules::knob::ORDINALS;
 use cambio_core::rules::{KNOBS, Power};
 use cambio_core::{Card, Rules};
 
@@ -320,7 +320,7 @@ impl Scale<'_> {
             Axis::Sum => {
                 let sum = self.sum(place);
                 to.extend([place, SUMS + self.bucket(sum, 2.0, 2 * STEPS).saturating_sub(STEPS - 6).min(STEPS - 1)]);
-                if let Cap::Feasible(cap) | Cap::Score(cap) = self.rules.spec().cap {
+                if let Some(cap) = self.deck.cap {
                     to.push(SUMS + STEPS + self.bucket(f64::from(cap) - sum, 4.0, STEPS));
                 }
             }
