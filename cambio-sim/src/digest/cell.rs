@@ -139,22 +139,30 @@ impl CellDigest {
         }
     }
 
-    /// The payoffs in the first table of a plan with one lineup, over these deals in this order, with the luck of the cards and, if the
-    /// plan measures it, without: a resample of deals that [`play_block`](crate::play_block) played.
+    /// The payoffs in the first table of a plan after the first 1, 2, … of these deals, at each of the numbers `looks`, which ascend:
+    /// with the luck of the cards and, if the plan measures it, without. A deal has the rows of its blocks, one for each lineup: a
+    /// resample of deals that [`play_block`](crate::play_block) played.
     ///
     /// # Panics
-    /// If there are more deals than the plan has, or the plan has several lineups.
+    /// If there are more deals than the plan has.
     pub fn of_deals<'b>(
         plan: &Plan,
-        deals: impl IntoIterator<Item = &'b BlockRows<'b>>,
-    ) -> (PayoffSums, Option<PayoffSums>) {
+        deals: impl IntoIterator<Item = &'b [BlockRows<'b>]>,
+        looks: &[u64],
+    ) -> Vec<(PayoffSums, Option<PayoffSums>)> {
         let mut digest = CellDigest::new(plan, &plan.cells[0]);
-        assert_eq!(plan.cells[0].lineups.len(), 1, "with one lineup, a block is a deal");
-        for (number, rows) in (0..).zip(deals) {
-            digest.add_rows(plan, &plan.block(number), rows);
+        let (mut number, mut found) = (0, Vec::new());
+        for (deal, rows) in (1..).zip(deals) {
+            for rows in rows {
+                digest.add_rows(plan, &plan.block(number), rows);
+                number += 1;
+            }
+            digest.end_deal();
+            if looks.contains(&deal) {
+                found.push((digest.raw.clone(), digest.adjusted.as_ref().map(|adjusted| adjusted.sums.clone())));
+            }
         }
-        digest.end_deal();
-        (digest.raw, digest.adjusted.map(|adjusted| adjusted.sums))
+        found
     }
 
     /// Adds the behaviour in deals of one group.

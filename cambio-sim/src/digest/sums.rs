@@ -79,7 +79,7 @@ impl PayoffSums {
     }
 
     /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
-    pub(crate) fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
+    pub fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
         let scale = self.scale(self.payoff);
         let mut matrix = Matrix::zeros(agents.len(), agents.len());
         for (i, &one) in agents.iter().enumerate() {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::resampling::{ResampleRng as _, stream};
+use crate::simultaneous::{Contrasts, SimultaneousIntervals};
 
 /// The definition, with explicit clusters: the moments of the sample and of the unseen cluster, and bisection in
 /// place of the inverse.
@@ -123,7 +124,8 @@ fn a_share_that_is_usually_at_its_floor_is_covered() {
 }
 
 /// Regression test: formerly the intervals of agents that play nearly alike covered 83 % of the means without luck at 40 deals,
-/// and 87 % of the results of two equal agents at 100 deals.
+/// and 87 % of the results of two equal agents at 100 deals. Also the simultaneous intervals of three such agents, and an
+/// anytime-valid interval at many looks.
 #[test]
 fn agents_that_play_nearly_alike_are_covered() {
     let runs = crate::amount(1000, 20_000);
@@ -131,27 +133,62 @@ fn agents_that_play_nearly_alike_are_covered() {
     let skewed: &[(f64, f64)] = &[(1.0, 0.0235), (0.4, 0.03), (-0.5, 0.0185)];
     let symmetric: &[(f64, f64)] = &[(1.0, 0.01), (-1.0, 0.01)];
     for (deals, support) in [(skewed, Support::MeanWithin(-1.0, 1.0)), (symmetric, Support::Difference)] {
-        let truth: f64 = deals.iter().map(|(size, share)| size * share).sum();
-        for clusters in [12, 40, 100, 400] {
-            let mut held = 0;
-            for run in 0..runs {
-                let mut rng = stream(run, clusters);
-                let mut joint = crate::Joint::new(2);
-                for _ in 0..clusters {
-                    let mut left = rng.uniform();
-                    let found = deals.iter().find(|(_, share)| {
-                        left -= share;
-                        left < 0.0
-                    });
-                    joint.add(&[2, 2], &[found.map_or(0, |deal| (20.0 * deal.0) as i64), 0]);
+        let mean: f64 = deals.iter().map(|(size, share)| size * share).sum();
+        let shown = [12, 40, 100, 400];
+        // The pair alone, all pairs, and the numbers of runs of each.
+        let (mut alone, mut together, mut always, mut all_pairs) = ([0; 4], [0; 4], 0, 0);
+        for run in 0..runs {
+            let mut rng = stream(run, 3);
+            let mut draw = || {
+                let mut left = rng.uniform();
+                let found = deals.iter().find(|(_, share)| {
+                    left -= share;
+                    left < 0.0
+                });
+                found.map_or(0, |deal| (20.0 * deal.0) as i64)
+            };
+            let mut joint = crate::Joint::new(3);
+            let mut is_always = true;
+            let has_pairs = run % 10 == 0;
+            all_pairs += u32::from(has_pairs);
+            for clusters in 1..=400_u64 {
+                joint.add(&[2; 3], &[draw(), 0, draw()]);
+                let at = shown.iter().position(|&shown| shown == clusters);
+                if at.is_none() && (clusters < 30 || !clusters.is_multiple_of(10)) {
+                    continue;
                 }
-                let (difference, _) = joint.difference(0, 1, 10.0, support).unwrap();
-                let (low, high) = difference.ends().unwrap();
-                held += u32::from(low <= truth && truth <= high);
+                let difference = |one, other| joint.difference(one, other, 10.0, support).unwrap().0;
+                let holds = |ends: Option<(f64, f64)>, truth: f64| {
+                    let (low, high) = ends.unwrap();
+                    low <= truth && truth <= high
+                };
+                let first = difference(0, 1);
+                if clusters >= 30 {
+                    is_always &= holds(first.ends_at(crate::anytime::factor(clusters)), mean);
+                }
+                let Some(at) = at else { continue };
+                alone[at] += u32::from(holds(first.ends(), mean));
+                if has_pairs {
+                    let covariance = crate::Matrix::from_fn(3, 3, |one, other| joint.covariance(one, other).unwrap());
+                    let intervals =
+                        SimultaneousIntervals::new(&covariance, Contrasts::Pairs, &mut stream(run, 4)).unwrap();
+                    let pairs = [(0, 1, mean), (0, 2, 0.0), (2, 1, mean)];
+                    let hold =
+                        pairs.iter().all(|&(one, other, truth)| holds(intervals.ends(&difference(one, other)), truth));
+                    together[at] += u32::from(hold);
+                }
             }
-            let share = f64::from(held) / runs as f64;
-            let error = (0.05 * 0.95 / runs as f64).sqrt();
-            assert!(share > 0.94 - 3.0 * error, "{support:?}, {clusters} deals: {share}");
+            always += u32::from(is_always);
+        }
+        let covers = |held: u32, of: u32, what: &str| {
+            let share = f64::from(held) / f64::from(of);
+            assert!(share > 0.94 - 3.0 * (0.05 * 0.95 / f64::from(of)).sqrt(), "{support:?}, {what}: {share}");
+        };
+        let runs = u32::try_from(runs).unwrap();
+        covers(always, runs, "at all looks");
+        for ((clusters, alone), together) in shown.iter().zip(alone).zip(together) {
+            covers(alone, runs, &format!("{clusters} deals"));
+            covers(together, all_pairs, &format!("all pairs, {clusters} deals"));
         }
     }
 }
