@@ -44,7 +44,7 @@ impl PlayTotals {
 const MOST_PAST: usize = 8;
 
 /// Matches in a row under one rule system.
-const MATCHES_PER_SYSTEM: u64 = 32;
+const MATCHES_PER_SYSTEM: u64 = 128;
 
 /// A rule system of self-play.
 #[derive(Clone, Debug)]

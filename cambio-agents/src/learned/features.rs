@@ -89,8 +89,8 @@ enum Presence {
 }
 
 use Axis::{
-    Category, Class, ClassOrUnknown, CoarseDifference, Decisive, Difference, Face, Lead, Number, Projection, Rank, Sum,
-    Total, Turn,
+    Category, Class, ClassOrUnknown, CoarseDifference, Difference, Face, Lead, Number, Projection, Rank, Sum, Total,
+    Turn,
 };
 use Presence::{Always, InGeneral, InMatch, With};
 
@@ -164,8 +164,8 @@ blocks! {
     caller_distance: With(Group::Caller), [Number(MAX_SEATS)];
     // The inputs of general networks alone.
     certainty: InGeneral, [Number(CALLERS), Number(CERTAINTIES)];
-    moment_certainty: InGeneral, [Number(MOMENTS), Number(CERTAINTIES), Decisive];
-    kind: InGeneral, [Number(DECISION_KINDS), Decisive];
+    moment_certainty: InGeneral, [Number(MOMENTS), Number(CERTAINTIES)];
+    kind: InGeneral, [Number(DECISION_KINDS)];
     kind_held: InGeneral, [Number(DECISION_KINDS), Face];
     kind_top: InGeneral, [Number(DECISION_KINDS), Face];
     kind_matches: InGeneral, [Number(DECISION_KINDS), Number(4)];

@@ -44,23 +44,6 @@ const STEPS: usize = 49;
 /// The number of shares of the total that ends a match.
 const PARTS: usize = 40;
 
-/// The knobs on which the value of a kind of decision depends most.
-const DECISIVE: [&str; 13] = [
-    "call",
-    "cap",
-    "callers",
-    "caller_tie",
-    "call_failure",
-    "call_success",
-    "first_call",
-    "penalty",
-    "late",
-    "match",
-    "snap_targets",
-    "others_after_call",
-    "caller_snaps",
-];
-
 /// A coordinate of the inputs of a block. Its places have properties, from which a general network computes the rows of the
 /// inputs: see [`Embedding`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,8 +72,6 @@ pub(super) enum Axis {
     Lead,
     /// A total at the end of the round.
     Projection,
-    /// One place; a general network distinguishes the rules here.
-    Decisive,
 }
 
 impl Axis {
@@ -108,7 +89,6 @@ impl Axis {
             Axis::Total => TOTAL_POINTS,
             Axis::Lead => LEADS,
             Axis::Projection => PROJECTIONS,
-            Axis::Decisive => 1,
         }
     }
 }
@@ -225,7 +205,6 @@ fn general_size(axis: Axis) -> usize {
         Axis::Turn(turns) => turns + 2 * LEFT.len() + 2,
         Axis::Total | Axis::Projection => PARTS + STEPS,
         Axis::CoarseDifference | Axis::Lead => STEPS,
-        Axis::Decisive => 1 + DECISIVE.len() * ORDINALS,
     }
 }
 
@@ -339,11 +318,6 @@ impl Scale<'_> {
             Axis::Total => self.total(place as f64 - (self.target() / 8.0).floor(), to),
             Axis::Projection => self.total(f64::from(2 * place as i32 - NEGATIVE), to),
             Axis::Lead => to.push(self.bucket(place as f64 - TOTAL_POINTS as f64, 1.0, STEPS)),
-            Axis::Decisive => {
-                to.push(0);
-                let of = |name| KNOBS.iter().position(|knob| knob.name == name).expect("the name is a knob's");
-                to.extend(DECISIVE.iter().enumerate().map(|(at, name)| 1 + at * ORDINALS + self.ordinals[of(*name)]));
-            }
         }
     }
 
