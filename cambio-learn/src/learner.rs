@@ -17,7 +17,7 @@ use crate::samples::{PolicySamples, Samples, TrainingData};
 use crate::trainer::{Loss, Surrogate, Trainer};
 
 /// The number of matches that one worker plays at a time.
-const CHUNK: u64 = 16;
+const CHUNK: u64 = 64;
 
 /// The number of generations between checkpoints.
 const CHECKPOINT_EVERY: u64 = 64;
