@@ -1179,6 +1179,38 @@ class TestSite(Checks):
         assert megabytes < 2.5, f"{megabytes:.2f} MB before the first card"
         assert seconds < 2 or os.getloadavg()[0] > 1, f"{seconds:.1f} s until the first card"
 
+    def test_drawn_rule_files(self):
+        """Under rules drawn at random: a whole match with a hint, the review of a round, and an explanation."""
+        number = 20 if os.environ.get("CAMBIO_FULL") == "1" else 2
+        command = f"cargo run --quiet --release -p cambio-learn --example general -- {self.folder}/drawn {number} 0"
+        subprocess.run(command.split(), cwd=website.ROOT, check=True)
+        for drawn in range(number):
+            rules = (self.folder / f"drawn/drawn-{drawn}.toml").read_text()
+            page, person = self.table(rules, ["learned"], drawn, calls=0.3)
+            hints = []
+
+            def ask(can, page=page, hints=hints):
+                if not hints and not can["hasEnded"]:
+                    page.keyboard.press("h")
+                    until(page, "document.querySelector('.hint-line')?.textContent.includes('suggests:')")
+                    hints.append(page.text_content(".hint-line"))
+                return False
+
+            person.play(stop=ask)
+            assert hints, f"drawn-{drawn}: no hint"
+            file = self.folder / f"drawn-{drawn}.jsonl"
+            file.write_text(page.evaluate(RECORD, person.table))
+            self.passes(file)
+            page.click(".result a:text-is('Replay')")
+            page.wait_for_selector(".caption")
+            self.analyse(page)
+            costs = page.text_content(".costs")
+            assert costs, f"drawn-{drawn}: an empty review"
+            page.select_option(".row label select >> nth=-1", "learned")
+            page.click("text=Explain this decision")
+            until(page, "document.querySelector('.reasons').textContent.includes('learned would')")
+            self.is_well(page, f"the review under drawn-{drawn}")
+
     def test_links_and_the_daily_deal(self):
         """The daily deal is the same everywhere; links open the same deal, and a finished match in the replay page."""
         context = {"permissions": ["clipboard-read", "clipboard-write"]}

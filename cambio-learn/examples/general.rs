@@ -1,6 +1,8 @@
 //! Measures the general network under rule systems that it was not trained on:
 //! `cargo run --release -p cambio-learn --example general -- OUT_DIR [SYSTEMS] [DEALS]`.
 //!
+//! With 0 deals it only writes the rule files of the drawn systems, `drawn-0.toml` and so on.
+//!
 //! Forty systems are drawn at random, from another seed than the systems of the training; the others are the rule files of the benchmark
 //! and of `experiments/outside`. Writes `general.csv`, with a row for each system, number of seats and opponent, and `general.md`, which is a
 //! table of the book.
@@ -30,6 +32,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut number = |default: u64| args.next().map_or(Ok(default), |text| text.parse());
     let (systems, deals) = (number(40)?, number(2_000)?);
     fs::create_dir_all(&out)?;
+    if deals == 0 {
+        for number in 0..systems {
+            fs::write(out.join(format!("drawn-{number}.toml")), sampled_rules(SEED, number).spec().to_toml())?;
+        }
+        return Ok(());
+    }
     let (roster, executor) = (roster(), Executor::new(0)?);
     let mut csv = csv::Writer::from_path(out.join("general.csv"))?;
     csv.write_record(["set", "system", "differences", "seats", "against", "deals", "win_share", "low", "high"])?;
