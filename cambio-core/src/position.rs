@@ -1,0 +1,604 @@
+//! Positions: what one seat knows at a moment, without its history, as one line of text.
+//!
+//! ```text
+//! classic a=7s,2h,?,? b=?/b,?/b,?,? turns=6 start=b pile=9c,4d,Kh,Kd
+//! ```
+//!
+//! The line begins with the rules: a preset's name, or the fields of a rule file as JSON. Fields follow in any order, each as
+//! `name=value`. A field that is not written has the value in the table.
+//!
+//! | field | meaning | if not written |
+//! |---|---|---|
+//! | `a=`, `b=`, … | the layout of each seat, by slot: see below | |
+//! | `view=` | the seat whose knowledge this is | the seat to act, or `a` |
+//! | `turns=` | the turns that have begun | 1 |
+//! | `start=` | the seat of the first turn | `a` |
+//! | `turn=` | the seat whose turn it is | by `start` and `turns` |
+//! | `phase=` | `peek`, `start`, `held`, `took` (a card of the pile), `window`, `gift`, `chain`, `power`, `show`, `close` or `over` | `start` |
+//! | `act=` | the seat to act, or `-` | the seat whose turn it is; nobody in `over` |
+//! | `held=` | the held card, if the seat knows it | not known |
+//! | `pile=` | the cards on the pile, the top first; `9c*2` are two of a kind | no card |
+//! | `top=` | the top of the pile, or `-` if a seat holds it | the first card of `pile` |
+//! | `calls=` | the seats that have called, the first caller first | none |
+//! | `safe=` | the safe seats | none |
+//! | `gap=` | the empty spot that a gift will fill | none |
+//! | `opener=`, `opening=` | the card that opened the window; what opened it: `flip`, `landing` or `power` | none; `landing` |
+//! | `power=`, `step=` | a card with the power that is carried out, and the number of its step, from 0 | none; 0 |
+//! | `looked=`, `named=` | the spots that this power has looked at; the spots that this reveal has named | none |
+//! | `flags=` | of `frozen`, `spent`, `cheated`, `declined`, `used`, `won` those that hold | none |
+//! | `cards=`, `peeks=` | the seats with extra cards, and with an extra peek, from the last round | none |
+//! | `reshuffles=` | how often the pile became a new stock | 0 |
+//! | `stock=` | the cards in the stock | the rest of the deck |
+//! | `ended=` | why the round ended | it has not |
+//! | `round=` | the rounds before this one | 0 |
+//! | `totals=` | the totals of the match, `a` first, in points; `n/840` for a fraction | 0 |
+//!
+//! A layout has a card for each slot, with commas between them: a face that the seat knows, `?` for one that it does not
+//! know, or `-` for an empty slot. After a slash are the seats that have seen the card; without it, a face was seen by the
+//! seat `view` alone, and an unknown card by nobody. A layout without cards is `-`. Cards have the labels of the rules;
+//! `#12` is the card with this number in the deck's list of kinds, for labels that contain a character of this notation.
+//!
+//! Cards of the pile that nobody remembers may be left out: they then count as cards of the stock, which nobody has seen.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::Value;
+
+use crate::engine::event::EndReason;
+use crate::engine::observation::{OwnedObservation, Private};
+use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
+use crate::rules::card::{Card, MAX_KINDS, Power};
+use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::text::excerpt;
+use crate::{Observation, Rules, RulesSpec, Score, View as _};
+
+/// What one seat knows at a moment, without its history: its observation and the standing of the match. [This
+/// module](self) describes the text.
+///
+/// ```
+/// use cambio_core::{Position, Seat, View as _};
+///
+/// let position: Position = "classic a=7s,2h,?,? b=?/b,?/b,?,? turns=6 start=b pile=9c,4d,Kh,Kd".parse().unwrap();
+/// let view = position.observation();
+/// assert_eq!((view.seat(), view.known_points(), view.table().stock_len()), (Seat::A, 9, 42));
+/// assert_eq!(view.choices().to_string(), "draw, call");
+/// assert_eq!(position.to_string().parse(), Ok(position));
+///
+/// let wrong = "classic a=7s,7s,?,? b=?,?,?,?".parse::<Position>().unwrap_err();
+/// assert_eq!(wrong.to_string(), "the position has 2 cards 7s, but the deck has 1");
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Position {
+    view: OwnedObservation,
+    totals: Vec<Score>,
+    rounds: usize,
+}
+
+/// The error for a text that is not a position. The message names the place and what is expected there.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct PositionError(String);
+
+impl Position {
+    /// The position of a seat, with the totals of the match before this round, seat a first, and the number of earlier rounds.
+    pub fn new(view: &Observation<'_>, totals: &[Score], rounds: usize) -> Position {
+        Position { view: view.into(), totals: totals.to_vec(), rounds }
+    }
+
+    /// What the seat observes.
+    pub fn observation(&self) -> Observation<'_> {
+        self.view.observation()
+    }
+
+    /// The totals of the match before this round, seat a first.
+    pub fn totals(&self) -> &[Score] {
+        &self.totals
+    }
+
+    /// The number of rounds before this one.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+}
+
+/// The words for [`Opening`].
+const OPENINGS: [(&str, Opening); 3] =
+    [("landing", Opening::Landing), ("flip", Opening::Flip), ("power", Opening::AfterPower)];
+/// The phases but those with a held card.
+const PHASES: [Phase; 9] = [
+    Phase::Start,
+    Phase::Peek,
+    Phase::Window,
+    Phase::Gift,
+    Phase::Chain,
+    Phase::Power,
+    Phase::Show,
+    Phase::Close,
+    Phase::Over,
+];
+const REASONS: [EndReason; 4] = [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
+
+/// The flags of a table with their words.
+fn flags(table: &mut Table) -> [(&'static str, &mut bool); 6] {
+    [
+        ("frozen", &mut table.frozen),
+        ("spent", &mut table.top_spent),
+        ("cheated", &mut table.cheated),
+        ("declined", &mut table.declined_look),
+        ("used", &mut table.carried_out),
+        ("won", &mut table.won),
+    ]
+}
+
+/// The name of a card: its label, or its number if the label contains a character of the notation.
+fn name(rules: &Rules, card: Card) -> String {
+    let label = rules.label(card);
+    let is_plain = label.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_plain { label.to_owned() } else { format!("#{}", card.kind()) }
+}
+
+fn letters(seats: impl IntoIterator<Item = Seat>) -> String {
+    seats.into_iter().map(Seat::letter).collect()
+}
+
+fn joined<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    items.join(",")
+}
+
+/// The seat whose turn it is after this many turns.
+fn turn_after(starter: Seat, turns: u16, seats: usize) -> Seat {
+    starter.ahead(usize::from(turns).saturating_sub(1) % seats, seats)
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OwnedObservation { table, private } = &self.view;
+        let (rules, seats) = (&table.rules, table.seats());
+        let card = |card: Card| name(rules, card);
+        match rules.spec().to_json() {
+            Value::String(name) => write!(f, "{name}")?,
+            fields => write!(f, "{fields}")?,
+        }
+        for &seat in &Seat::ALL[..seats] {
+            let spot = |spot: Spot| {
+                let seen = table.seen_by(spot);
+                let usual =
+                    if private.faces[spot.index()].is_some() { SeatSet::only(private.seat) } else { SeatSet::EMPTY };
+                let face = private.faces[spot.index()].map_or("?".to_owned(), card);
+                match table.occupied.contains(spot) {
+                    false => "-".to_owned(),
+                    true if seen == usual => face,
+                    true => format!("{face}/{}", letters(seen.iter_from(Seat::A))),
+                }
+            };
+            let last = table.layout(seat).iter_of(seat).last().map_or(1, Spot::number);
+            write!(f, " {seat}={}", joined((1..=last).filter_map(|number| Spot::new(seat, number)).map(spot)))?;
+        }
+        let mut pile: Vec<Card> =
+            (0..MAX_KINDS).filter_map(Card::new).filter(|&card| table.on_pile(card) > 0).collect();
+        pile.sort_by_key(|&card| Some(card) != table.top);
+        let counted = |&kind: &Card| match table.on_pile(kind) {
+            1 => card(kind),
+            copies => format!("{}*{copies}", card(kind)),
+        };
+        let turn = turn_after(table.starter, table.turns, seats);
+        let acting = (table.phase != Phase::Over).then_some(table.turn);
+        let phase = match table.phase {
+            Phase::Held(CardSource::Pile(_)) => "took",
+            phase => phase.word(),
+        };
+        let opening = OPENINGS.iter().find(|(_, opening)| *opening == table.opening).map_or("", |(word, _)| *word);
+        let power = (0..rules.kinds().len()).filter_map(Card::new).find(|&card| rules.power(card) == table.power);
+        let power = power.filter(|_| !table.power.is_none());
+        let mut copy = *table;
+        let flags: Vec<&str> =
+            flags(&mut copy).into_iter().filter(|(_, holds)| **holds).map(|(word, _)| word).collect();
+        let total = |score: &Score| match score.units() % Score::UNITS {
+            0 => score.to_string(),
+            _ => format!("{}/840", score.units()),
+        };
+        let has_totals = self.totals.iter().any(|total| total.units() != 0) || self.totals.len() != seats;
+        let or_none = |seat: Option<Seat>| seat.map_or("-".to_owned(), |seat| seat.to_string());
+        let fields = [
+            ("view", private.seat.to_string(), table.asked.unwrap_or(Seat::A).to_string()),
+            ("turns", table.turns.to_string(), "1".to_owned()),
+            ("start", table.starter.to_string(), "a".to_owned()),
+            ("turn", table.turn.to_string(), turn.to_string()),
+            ("phase", phase.to_owned(), "start".to_owned()),
+            ("act", or_none(table.asked), or_none(acting)),
+            ("held", private.held.map_or(String::new(), card), String::new()),
+            ("pile", joined(pile.iter().map(counted)), String::new()),
+            ("top", table.top.map_or("-".to_owned(), card), pile.first().map_or("-".to_owned(), |&top| card(top))),
+            ("calls", letters(table.callers_in_order()), String::new()),
+            ("safe", letters(table.safe.iter_from(Seat::A)), String::new()),
+            ("gap", joined(table.gap), String::new()),
+            ("opener", table.opener.map_or(String::new(), card), String::new()),
+            ("opening", opening.to_owned(), "landing".to_owned()),
+            ("power", power.map_or(String::new(), card), String::new()),
+            ("step", table.step.to_string(), "0".to_owned()),
+            ("looked", joined(table.pointed.iter_from(Seat::A)), String::new()),
+            ("named", joined(table.named.iter_from(Seat::A)), String::new()),
+            ("flags", flags.join(","), String::new()),
+            ("cards", letters(table.carry.extra_card.iter_from(Seat::A)), String::new()),
+            ("peeks", letters(table.carry.extra_peek.iter_from(Seat::A)), String::new()),
+            ("reshuffles", table.reshuffles.to_string(), "0".to_owned()),
+            ("stock", table.stock_len.to_string(), rest_of_deck(table).map_or(String::new(), |rest| rest.to_string())),
+            ("ended", table.ended.map_or(String::new(), |reason| reason.word().to_owned()), String::new()),
+            ("round", self.rounds.to_string(), "0".to_owned()),
+            ("totals", if has_totals { joined(self.totals.iter().map(total)) } else { String::new() }, String::new()),
+        ];
+        for (name, value, usual) in fields {
+            if value != usual {
+                write!(f, " {name}={value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The cards of the deck that are not in layouts, in a hand or on the pile; `None` if there are more than the deck has.
+fn rest_of_deck(table: &Table) -> Option<u16> {
+    let held = usize::from(matches!(table.phase, Phase::Held(_)));
+    let elsewhere = table.occupied.len() + held + table.pile_len();
+    table.rules.deck().len().checked_sub(elsewhere)?.try_into().ok()
+}
+
+/// The fields of a text that have not been read yet.
+struct Fields<'t> {
+    left: BTreeMap<&'t str, &'t str>,
+    rules: &'t Rules,
+}
+
+type Read<T> = Result<T, PositionError>;
+
+fn refuse<T>(field: &str, found: &str, expected: impl fmt::Display) -> Read<T> {
+    Err(PositionError(format!("`{field}={}`: expected {expected}", excerpt(found))))
+}
+
+impl<'t> Fields<'t> {
+    fn take(&mut self, field: &str) -> Option<&'t str> {
+        self.left.remove(field)
+    }
+
+    /// The value of a field, or its usual value.
+    fn or<T>(
+        &mut self,
+        field: &'static str,
+        usual: T,
+        expected: &str,
+        read: impl Fn(&Rules, &str) -> Option<T>,
+    ) -> Read<T> {
+        let Some(text) = self.take(field) else { return Ok(usual) };
+        read(self.rules, text).map_or_else(|| refuse(field, text, expected), Ok)
+    }
+
+    fn number(&mut self, field: &'static str, usual: u16) -> Read<u16> {
+        self.or(field, usual, "a whole number", |_, text| text.parse().ok())
+    }
+
+    fn seat(&mut self, field: &'static str, usual: Seat) -> Read<Seat> {
+        self.or(field, usual, "the letter of a seat", |_, text| read_seats(text)?.pop())
+    }
+
+    fn seats(&mut self, field: &'static str) -> Read<Vec<Seat>> {
+        self.or(field, Vec::new(), "letters of seats", |_, text| read_seats(text))
+    }
+
+    fn spots(&mut self, field: &'static str) -> Read<SpotSet> {
+        let read = |text: &str| text.split(',').map(|spot| spot.parse::<Spot>().ok()).collect::<Option<SpotSet>>();
+        self.or(field, SpotSet::EMPTY, "spots such as `b2`, with commas between them", |_, text| read(text))
+    }
+
+    fn card(&mut self, field: &'static str) -> Read<Option<Card>> {
+        self.or(field, None, "the label of a card", |rules, text| read_card(rules, text).map(Some))
+    }
+}
+
+/// The seats with these letters; `None` if one occurs twice.
+fn read_seats(text: &str) -> Option<Vec<Seat>> {
+    let seats: Vec<Seat> = text.chars().map(Seat::from_letter).collect::<Option<_>>()?;
+    let set: SeatSet = seats.iter().copied().collect();
+    (!seats.is_empty() && set.len() == seats.len()).then_some(seats)
+}
+
+fn read_card(rules: &Rules, text: &str) -> Option<Card> {
+    let Some(number) = text.strip_prefix('#') else { return rules.card(text) };
+    Card::new(number.parse().ok()?).filter(|card| card.kind() < rules.kinds().len())
+}
+
+/// The rules at the start of a text, and the rest.
+fn read_rules(text: &str) -> Read<(Rules, &str)> {
+    let (spec, rest) = if text.starts_with('{') {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+        let value = values.next().expect("the text is not empty");
+        let value = value.map_err(|error| PositionError(format!("the rules are not valid JSON: {error}")))?;
+        let rest = &text[values.byte_offset()..];
+        (RulesSpec::from_json(&value), rest)
+    } else {
+        let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
+        (RulesSpec::preset(name), rest)
+    };
+    let rules = spec.and_then(RulesSpec::validate).map_err(|error| PositionError(error.to_string()))?;
+    Ok((rules, rest))
+}
+
+/// The fields of a text by their names.
+fn read_fields(text: &str) -> Read<BTreeMap<&str, &str>> {
+    let mut fields = BTreeMap::new();
+    for field in text.split_whitespace() {
+        let Some((name, value)) = field.split_once('=') else {
+            return Err(PositionError(format!("`{}`: expected a field such as `turns=6`", excerpt(field))));
+        };
+        if fields.insert(name, value).is_some() {
+            return Err(PositionError(format!("the field `{}` is given twice", excerpt(name))));
+        }
+    }
+    Ok(fields)
+}
+
+/// The cards of all seats: where they are, who has seen them, and the faces that one seat knows.
+struct Layouts {
+    occupied: SpotSet,
+    seen: [SpotSet; MAX_SEATS],
+    faces: [Option<Card>; SPOTS],
+}
+
+impl Fields<'_> {
+    fn layouts(&mut self, seats: usize, view: Seat) -> Read<Layouts> {
+        let mut layouts = Layouts { occupied: SpotSet::EMPTY, seen: [SpotSet::EMPTY; MAX_SEATS], faces: [None; SPOTS] };
+        for &owner in &Seat::ALL[..seats] {
+            let letter = owner.to_string();
+            let text = self.take(&letter).expect("the field was counted");
+            if text.split(',').count() > self.rules.slots() {
+                return refuse(&letter, text, format_args!("at most {} slots", self.rules.slots()));
+            }
+            for (number, card) in (1..).zip(text.split(',')).filter(|(_, card)| *card != "-") {
+                let spot = Spot::new(owner, number).expect("the slots were counted");
+                let (face, witnesses) = self
+                    .card_in_layout(card, view)
+                    .or_else(|expected| refuse(&letter, card, format_args!("in slot {number} {expected}")))?;
+                layouts.occupied.insert(spot);
+                layouts.faces[spot.index()] = face;
+                for seat in witnesses {
+                    layouts.seen[seat.index()].insert(spot);
+                }
+            }
+        }
+        Ok(layouts)
+    }
+
+    /// The face of a card, if the seat knows it, and the seats that have seen it; or what is expected in its place.
+    fn card_in_layout(&self, text: &str, view: Seat) -> Result<(Option<Card>, Vec<Seat>), String> {
+        let (face, witnesses) = text.split_once('/').map_or((text, None), |(face, seats)| (face, Some(seats)));
+        let face = match face {
+            "?" => None,
+            label => Some(read_card(self.rules, label).ok_or("the label of a card, `?` or `-`")?),
+        };
+        let witnesses = match witnesses {
+            None => face.map(|_| view).into_iter().collect(),
+            Some(seats) => read_seats(seats).ok_or("letters of seats after the slash")?,
+        };
+        match (face, witnesses.contains(&view)) {
+            (Some(_), false) => Err(format!("`?`, because seat {view} has not seen the card")),
+            (None, true) => Err(format!("a face, because seat {view} has seen the card")),
+            _ => Ok((face, witnesses)),
+        }
+    }
+
+    /// The number of cards of each kind on the pile, and the first one in the text.
+    fn pile(&mut self) -> Read<([u8; MAX_KINDS], Option<Card>)> {
+        let (mut pile, mut first) = ([0_u8; MAX_KINDS], None);
+        for card in self.take("pile").into_iter().flat_map(|text| text.split(',')) {
+            let (label, copies) =
+                card.split_once('*').map_or((card, Some(1)), |(label, copies)| (label, copies.parse().ok()));
+            let copies = copies.filter(|&copies: &u8| copies > 0);
+            let Some((kind, copies)) = read_card(self.rules, label).zip(copies) else {
+                return refuse("pile", card, "the label of a card, with a number such as `9c*2` if there are several");
+            };
+            first = first.or(Some(kind));
+            pile[kind.kind()] = pile[kind.kind()].saturating_add(copies);
+        }
+        Ok((pile, first))
+    }
+
+    fn phase(&mut self, held: Option<Card>) -> Read<Phase> {
+        match self.take("phase") {
+            None => Ok(Phase::Start),
+            Some("held") => Ok(Phase::Held(CardSource::Stock)),
+            Some("took") => match held {
+                Some(card) => Ok(Phase::Held(CardSource::Pile(card))),
+                None => Err(PositionError("`phase=took` needs the field `held`".to_owned())),
+            },
+            Some(word) => match PHASES.into_iter().find(|phase| phase.word() == word) {
+                Some(phase) => Ok(phase),
+                None => refuse("phase", word, "a phase such as `start`, `held`, `took` or `window`"),
+            },
+        }
+    }
+
+    fn flags(&mut self, table: &mut Table) -> Read<()> {
+        for word in self.take("flags").into_iter().flat_map(|text| text.split(',')) {
+            match flags(table).into_iter().find(|(known, _)| *known == word) {
+                Some((_, flag)) => *flag = true,
+                None => return refuse("flags", word, "`frozen`, `spent`, `cheated`, `declined`, `used` or `won`"),
+            }
+        }
+        Ok(())
+    }
+
+    /// The table, and what the seat knows.
+    fn view(&mut self, seats: usize) -> Read<OwnedObservation> {
+        let rules = self.rules;
+        let optional = |_: &Rules, text: &str| if text == "-" { Some(None) } else { read_seats(text)?.pop().map(Some) };
+        let starter = self.seat("start", Seat::A)?;
+        let turns = self.number("turns", 1)?;
+        let turn = self.seat("turn", turn_after(starter, turns, seats))?;
+        let held = self.card("held")?;
+        let phase = self.phase(held)?;
+        let acting = (phase != Phase::Over).then_some(turn);
+        let asked = self.or("act", acting, "the letter of a seat, or `-`", optional)?;
+        let seat = self.seat("view", asked.unwrap_or(Seat::A))?;
+        let Layouts { occupied, seen, faces } = self.layouts(seats, seat)?;
+        let (pile, first) = self.pile()?;
+        let points = |card: Card| i32::from(pile[card.kind()]) * rules.points(card);
+        let read_top =
+            |rules: &Rules, text: &str| if text == "-" { Some(None) } else { read_card(rules, text).map(Some) };
+        let read_opening = |_: &Rules, text: &str| OPENINGS.iter().find(|(word, _)| *word == text).map(|found| found.1);
+        let read_reason = |_: &Rules, text: &str| REASONS.into_iter().find(|reason| reason.word() == text).map(Some);
+        let callers = self.seats("calls")?;
+        let all = |seats: Vec<Seat>| seats.into_iter().collect::<SeatSet>();
+        let mut table = Table {
+            rules: *rules,
+            occupied,
+            pointed: self.spots("looked")?,
+            named: self.spots("named")?,
+            seen,
+            pile,
+            pile_points: (0..rules.kinds().len()).filter_map(Card::new).map(points).sum(),
+            pile_len: pile.iter().copied().map(u16::from).sum(),
+            stock_len: 0,
+            reshuffles: self.number("reshuffles", 0)?,
+            turns,
+            seats: seats as u8,
+            starter,
+            turn,
+            asked,
+            phase,
+            opening: self.or("opening", Opening::Landing, "`landing`, `flip` or `power`", read_opening)?,
+            top: self.or("top", first, "the label of a card, or `-`", read_top)?,
+            top_spent: false,
+            opener: self.card("opener")?,
+            power: self.card("power")?.map_or(Power::NONE, |card| rules.power(card)),
+            step: self.or("step", 0, "a number from 0 to 3", |_, text| text.parse().ok().filter(|&step| step < 4))?,
+            cheated: false,
+            declined_look: false,
+            carried_out: false,
+            won: false,
+            frozen: false,
+            gap: self.or("gap", None, "a spot such as `b2`", |_, text| text.parse().ok().map(Some))?,
+            first_caller: callers.first().copied(),
+            callers: all(callers),
+            safe: all(self.seats("safe")?),
+            carry: CarryOver { extra_card: all(self.seats("cards")?), extra_peek: all(self.seats("peeks")?) },
+            ended: self.or("ended", None, "why the round ended, such as `call`", read_reason)?,
+        };
+        self.flags(&mut table)?;
+        let private = Private { seat, faces, held };
+        check_cards(&table, &private)?;
+        let rest = rest_of_deck(&table).ok_or_else(|| {
+            PositionError(format!("the position has more cards than the deck, which has {}", rules.deck().len()))
+        })?;
+        table.stock_len = self.number("stock", rest)?;
+        if table.stock_len > rest {
+            return refuse("stock", &table.stock_len.to_string(), format_args!("at most {rest}, the rest of the deck"));
+        }
+        Ok(OwnedObservation { table, private })
+    }
+
+    fn totals(&mut self, seats: usize) -> Read<Vec<Score>> {
+        let total = |text: &str| match text.strip_suffix("/840") {
+            Some(units) => units.parse().ok().map(Score::from_units),
+            None => text.parse().ok().filter(|points: &i32| points.unsigned_abs() < 1 << 20).map(Score::points),
+        };
+        let read = |_: &Rules, text: &str| {
+            text.split(',').map(total).collect::<Option<Vec<Score>>>().filter(|all| all.len() == seats)
+        };
+        self.or("totals", vec![Score::points(0); seats], "a number of points for each seat", read)
+    }
+}
+
+impl FromStr for Position {
+    type Err = PositionError;
+
+    fn from_str(text: &str) -> Result<Position, PositionError> {
+        let (rules, rest) = read_rules(text.trim())?;
+        let mut fields = Fields { left: read_fields(rest)?, rules: &rules };
+        let seats = Seat::ALL.iter().take_while(|seat| fields.left.contains_key(seat.to_string().as_str())).count();
+        if seats < 2 {
+            let expected = "expected the layouts of two or more seats, such as `a=7s,?,?,? b=?,?,?,?`";
+            return Err(PositionError(expected.to_owned()));
+        }
+        rules.covers(seats).map_err(|error| PositionError(error.to_string()))?;
+        let view = fields.view(seats)?;
+        let rounds = fields.number("round", 0)?.into();
+        let totals = fields.totals(seats)?;
+        if let Some((name, _)) = fields.left.first_key_value() {
+            return Err(PositionError(format!("the field `{}` does not exist", excerpt(name))));
+        }
+        check_table(&view)?;
+        if view.table.asked == Some(view.private.seat) && view.choices().is_empty() {
+            return Err(PositionError(format!("seat {} has no legal decision in this position", view.private.seat)));
+        }
+        Ok(Position { view, totals, rounds })
+    }
+}
+
+/// Checks that no card is there more often than in the deck.
+fn check_cards(table: &Table, private: &Private) -> Read<()> {
+    let rules = &table.rules;
+    for card in (0..rules.kinds().len()).filter_map(Card::new) {
+        let shown = private.faces.into_iter().chain([private.held]).filter(|&face| face == Some(card)).count();
+        let (all, copies) = (shown + table.on_pile(card), rules.copies_of(card));
+        if all > copies {
+            let name = name(rules, card);
+            return Err(PositionError(format!("the position has {all} cards {name}, but the deck has {copies}")));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a table can have these facts together.
+fn check_table(view: &OwnedObservation) -> Read<()> {
+    let OwnedObservation { table, private } = view;
+    let places = Seat::ALL[..table.seats()].iter().map(|&seat| SpotSet::row(seat, table.rules.slots()));
+    let (seats, places) = (SeatSet::first(table.seats()), places.fold(SpotSet::EMPTY, SpotSet::union));
+    let named = [Some(private.seat), Some(table.turn), Some(table.starter), table.asked];
+    let witnesses: SeatSet = Seat::ALL.into_iter().filter(|seat| !table.seen(*seat).is_empty()).collect();
+    let named_sets = [
+        table.callers,
+        table.safe,
+        table.carry.extra_card,
+        table.carry.extra_peek,
+        witnesses,
+        named.into_iter().flatten().collect(),
+    ];
+    let gap: SpotSet = table.gap.into_iter().collect();
+    let step = table.power.step(table.step.into());
+    let is_held = matches!(table.phase, Phase::Held(_));
+    let checks = [
+        (
+            named_sets.into_iter().all(|set| set.without(seats).is_empty()),
+            "a field names a seat that is not at the table",
+        ),
+        (
+            [table.pointed, table.named].into_iter().all(|spots| spots.without(places).is_empty()),
+            "`looked` or `named` has a spot that does not exist",
+        ),
+        (gap.without(places.without(table.occupied)).is_empty(), "`gap` must be an empty spot of a seat at the table"),
+        (table.top.is_none_or(|top| table.on_pile(top) > 0), "`top` must be a card of `pile`"),
+        (table.phase != Phase::Gift || table.gap.is_some(), "`phase=gift` needs the field `gap`"),
+        (table.phase != Phase::Window || table.opener.is_some(), "`phase=window` needs the field `opener`"),
+        (
+            !matches!(table.phase, Phase::Power | Phase::Show) || step.is_some(),
+            "`phase=power` and `phase=show` need the field `power`, and a `step` that it has",
+        ),
+        ((table.phase == Phase::Over) == table.ended.is_some(), "`phase=over` and the field `ended` need each other"),
+        ((table.phase == Phase::Over) == table.asked.is_none(), "a seat must act unless the round is over"),
+        (is_held || private.held.is_none(), "`held` needs `phase=held` or `phase=took`"),
+        (
+            table.turns > 0
+                || matches!(table.phase, Phase::Peek | Phase::Window | Phase::Gift | Phase::Chain | Phase::Over),
+            "`turns` must be at least 1 in this phase",
+        ),
+    ];
+    match checks.into_iter().find(|(holds, _)| !holds) {
+        Some((_, reason)) => Err(PositionError(reason.to_owned())),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use super::*;
+use crate::Playing;
+use crate::rng::{Bounded as _, Key, Purpose};
+use crate::rules::PRESETS;
+
+/// Plays a match at random, and passes the position of each decision to `take`.
+fn positions(rules: &Rules, seats: usize, seed: u64, mut take: impl FnMut(&Position, &Observation<'_>)) {
+    let key = Key::new(seed, 0);
+    let mut chance = key.stream(Purpose::Deck, 99);
+    let mut playing = Playing::new(rules, seats, key).unwrap();
+    while let Some(turn) = playing.turn() {
+        let position = Position::new(&turn.view, playing.totals(), playing.rounds());
+        take(&position, &turn.view);
+        let choices = turn.view.choices();
+        let action = choices.nth(chance.below(choices.len() as u32) as usize).unwrap();
+        playing.act(action).unwrap();
+    }
+}
+
+#[test]
+fn positions_of_random_play_are_read_back() {
+    for (number, preset) in (0..).zip(PRESETS) {
+        let rules = Rules::preset(preset).unwrap();
+        for seats in [2, 3, 8].into_iter().filter(|&seats| rules.covers(seats).is_ok()) {
+            for seed in 0..3 {
+                positions(&rules, seats, seed + 1000 * number, |position, view| {
+                    let text = position.to_string();
+                    let read: Position = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+                    assert_eq!(&read, position, "{text}");
+                    assert_eq!(read.observation().choices(), view.choices(), "{text}");
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn mixed_fields_are_refused_or_have_choices() {
+    let mut texts: Vec<String> = Vec::new();
+    for (seed, preset) in (0..).zip(PRESETS) {
+        positions(&Rules::preset(preset).unwrap(), 3, seed, |position, _| texts.push(position.to_string()));
+    }
+    let mut chance = Key::new(5, 5).stream(Purpose::Deck, 1);
+    let (mut accepted, mut refused) = (0, 0);
+    for text in &texts {
+        for _ in 0..20 {
+            let mut fields: Vec<&str> = text.split(' ').collect();
+            let other: Vec<&str> = texts[chance.below(texts.len() as u32) as usize].split(' ').collect();
+            for _ in 0..=chance.below(3) {
+                let at = 1 + chance.below(fields.len() as u32 - 1) as usize;
+                if chance.below(3) == 0 {
+                    fields.remove(at);
+                    continue;
+                }
+                // The same field of another position, or one that this position lacks.
+                let field = other[1 + chance.below(other.len() as u32 - 1) as usize];
+                let name = field.split('=').next();
+                fields.retain(|own| own.split('=').next() != name);
+                fields.push(field);
+            }
+            let mixed = fields.join(" ");
+            match mixed.parse::<Position>() {
+                Ok(position) => {
+                    accepted += 1;
+                    let view = position.observation();
+                    assert!(view.table().asked() != Some(view.seat()) || !view.choices().is_empty(), "{mixed}");
+                    assert_eq!(position.to_string().parse(), Ok(position), "{mixed}");
+                }
+                Err(PositionError(_)) => refused += 1,
+            }
+        }
+    }
+    assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
+}
+
+#[test]
+fn errors_name_the_place() {
+    let cases = [
+        ("clasic a=?,? b=?,?", "there is no preset `clasic`"),
+        ("classic", "expected the layouts of two or more seats"),
+        ("classic a=?,?,?,? b=7x,?,?,?", "`b=7x`: expected in slot 1 the label of a card"),
+        ("classic a=?,?,?,? b=7s/b,?,?,?", "in slot 1 `?`, because seat a has not seen the card"),
+        ("classic a=?/ab,?,?,? b=?,?,?,?", "in slot 1 a face, because seat a has seen the card"),
+        ("classic a=?,?,?,? b=?,?,?,? pile=9c*2", "the position has 2 cards 9c, but the deck has 1"),
+        ("classic a=?,?,?,? b=?,?,?,? stock=60", "at most 46, the rest of the deck"),
+        ("classic a=?,?,?,? b=?,?,?,? phase=gift", "needs the field `gap`"),
+        ("classic a=?,?,?,? b=?,?,?,? turns=x", "`turns=x`: expected a whole number"),
+        ("classic a=?,?,?,? b=?,?,?,? colour=red", "the field `colour` does not exist"),
+        ("classic a=?,?,?,? b=?,?,?,? a=?", "the field `a` is given twice"),
+        ("{\"base\": \"classic\", \"hand\": 99} a=? b=?", "hand"),
+    ];
+    for (text, expected) in cases {
+        let found = text.parse::<Position>().unwrap_err().to_string();
+        assert!(found.contains(expected), "{text}: {found}");
+    }
+    let house = "{\"base\": \"classic\", \"hand\": 2, \"peek\": \"slots 1 2\"} a=7s,? b=?/b,? pile=9c";
+    let position: Position = house.parse().unwrap();
+    assert_eq!(position.observation().rules().spec().hand.get(), 2);
+    assert_eq!(position.to_string().parse(), Ok(position));
+}
