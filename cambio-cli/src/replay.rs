@@ -9,7 +9,7 @@ use cambio_core::engine::Setup;
 use cambio_core::play::RoundResult;
 use cambio_core::record::InvalidRecord;
 use cambio_core::text::EscapingWriter;
-use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
+use cambio_core::{Action, Card, Event, Observer, Position, Record, Score, Seat, Standing, State, replay};
 use cambio_exec::next_line;
 use cambio_view::{Narrator, Replay, ReviewProgress, ReviewRequest, review};
 use serde_json::{Value, json};
@@ -37,6 +37,9 @@ pub(super) struct Args {
     /// Print every event of every record
     #[arg(long, conflicts_with = "fill")]
     events: bool,
+    /// Print the position of the seat to act before one decision of every record, as one line; the numbers count from 1
+    #[arg(long, value_name = "ROUND.DECISION", conflicts_with_all = ["fill", "events"])]
+    position: Option<Moment>,
     /// Write a self-contained page that shows one match step by step. FILE must not exist; - is standard output
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -47,6 +50,25 @@ pub(super) struct Args {
     /// With --html: the number of the line whose record is shown
     #[arg(long, value_name = "N", default_value_t = 1, requires = "html", value_parser = clap::value_parser!(u64).range(1..))]
     line: u64,
+}
+
+/// A decision of a match: the number of its round, and its number in the round, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Moment {
+    round: usize,
+    decision: usize,
+}
+
+impl std::str::FromStr for Moment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Moment, String> {
+        let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
+        let found = text.split_once('.').and_then(|(round, decision)| Some((number(round)?, number(decision)?)));
+        let (round, decision) =
+            found.ok_or("expected the numbers of a round and of a decision, from 1, such as 1.12")?;
+        Ok(Moment { round, decision })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -198,6 +220,17 @@ fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Chec
         out.write_all(transcript.text.as_bytes())?;
         return Ok((replayed, fault));
     }
+    if let Some(wanted) = args.position {
+        let mut finder =
+            PositionFinder { wanted, at: Moment { round: 0, decision: 0 }, totals: Vec::new(), found: None };
+        let replayed = replay(&record, &mut finder);
+        let Moment { round, decision } = wanted;
+        match finder.found {
+            Some(position) => writeln!(out, "{position}")?,
+            None => writeln!(out, "the match has no decision {decision} in round {round}")?,
+        }
+        return Ok((replayed, fault));
+    }
     if args.legal {
         let mut legal = Legal::default();
         let filled = replay(&record, &mut legal).map(|mut filled| {
@@ -225,6 +258,29 @@ impl Observer for Legal {
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
         let legal = state.choices().iter().map(|action| action.to_string()).collect();
         self.rounds.last_mut().expect("a round has begun").push(legal);
+    }
+}
+
+/// Finds the position before a decision.
+struct PositionFinder {
+    wanted: Moment,
+    at: Moment,
+    /// The totals before the round.
+    totals: Vec<Score>,
+    found: Option<Position>,
+}
+
+impl Observer for PositionFinder {
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        self.at = Moment { round: self.at.round + 1, decision: 0 };
+        self.totals = standing.totals.to_vec();
+    }
+
+    fn decides(&mut self, state: &State, seat: Seat, _: Action) {
+        self.at.decision += 1;
+        if self.at == self.wanted {
+            self.found = Some(Position::new(&state.observe(seat), &self.totals, self.at.round - 1));
+        }
     }
 }
 

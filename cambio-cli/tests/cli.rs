@@ -121,6 +121,15 @@ fn records_are_accepted_from_a_file_and_from_standard_input() {
     for line in ["round 1: 2 seats, seat a starts", "  turn of a", "  the round ends: a player ", " peeks at a3: "] {
         assert!(printed.contains(line), "{line}");
     }
+    let printed = prints(&folder, "replay --position 1.3 out/records.jsonl");
+    let positions: Vec<&str> = printed.lines().collect();
+    assert_eq!(positions.len(), 163, "a line for each record, and the sum");
+    for position in &positions[..162] {
+        let read: cambio_core::Position = position.parse().unwrap();
+        assert_eq!(read.to_string(), *position);
+    }
+    let refused = cambio(&folder, "replay --position 1 out/records.jsonl");
+    assert!(text(&refused.stderr).contains("expected the numbers of a round and of a decision, from 1, such as 1.12"));
 }
 
 #[test]

@@ -71,6 +71,7 @@ pub mod engine;
 #[cfg(doctest)]
 mod fences;
 pub mod play;
+pub mod position;
 pub mod record;
 pub mod rng;
 pub mod rules;
@@ -83,6 +84,7 @@ pub use play::{
     Agent, AgentError, Briefing, Deal, Match, MatchResult, MatchSetup, Notice, Observer, Players, Playing, Referee,
     Standing, play_match,
 };
+pub use position::Position;
 pub use record::{Record, Recorder, replay};
 pub use rules::{Card, Rules, RulesError, RulesSpec, Score, Seat, SeatSet, Spot, SpotSet};
 pub use view::Knowledge;

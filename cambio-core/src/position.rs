@@ -63,7 +63,7 @@ use crate::{Observation, Rules, RulesSpec, Score, View as _};
 /// let position: Position = "classic a=7s,2h,?,? b=?/b,?/b,?,? turns=6 start=b pile=9c,4d,Kh,Kd".parse().unwrap();
 /// let view = position.observation();
 /// assert_eq!((view.seat(), view.known_points(), view.table().stock_len()), (Seat::A, 9, 42));
-/// assert_eq!(view.choices().to_string(), "draw, call");
+/// assert_eq!(view.choices().to_string(), "draw, take");
 /// assert_eq!(position.to_string().parse(), Ok(position));
 ///
 /// let wrong = "classic a=7s,7s,?,? b=?,?,?,?".parse::<Position>().unwrap_err();

@@ -19,7 +19,8 @@ fn positions(rules: &Rules, seats: usize, seed: u64, mut take: impl FnMut(&Posit
 
 #[test]
 fn positions_of_random_play_are_read_back() {
-    for (number, preset) in (0..).zip(PRESETS) {
+    let minis = ["mini-m0", "mini-m1", "mini-m3", "mini-k3", "mini-k4", "mini-s", "mini-p", "mini-pk", "mini-dpk"];
+    for (number, preset) in (0..).zip(PRESETS.iter().chain(&minis)) {
         let rules = Rules::preset(preset).unwrap();
         for seats in [2, 3, 8].into_iter().filter(|&seats| rules.covers(seats).is_ok()) {
             for seed in 0..3 {
