@@ -37,8 +37,9 @@ pub(super) struct Args {
     /// Print every event of every record
     #[arg(long, conflicts_with = "fill")]
     events: bool,
-    /// Print the position of the seat to act before one decision of every record, as one line; the numbers count from 1
-    #[arg(long, value_name = "ROUND.DECISION", conflicts_with_all = ["fill", "events"])]
+    /// Print the position of the seat to act before one decision of every record, as one line; the numbers count from 1, and the
+    /// outcomes go to standard error
+    #[arg(long, value_name = "ROUND.DECISION", conflicts_with_all = ["fill", "events", "format"])]
     position: Option<Moment>,
     /// Write a self-contained page that shows one match step by step. FILE must not exist; - is standard output
     #[arg(long, value_name = "FILE")]
@@ -120,8 +121,8 @@ pub(super) fn run(args: &Args) -> CliResult {
             let named = plain(&args.file.display().to_string());
             return Err(format!("{named} is not a file of records: its first {HOPELESS} lines all fail").into());
         }
-        if args.fill {
-            if let Ok(record) = &checked {
+        if args.fill || args.position.is_some() {
+            if let (Ok(record), true) = (&checked, args.fill) {
                 writeln!(out, "{}", record.to_json())?;
             }
             outcome.tell(args.format, &mut EscapingWriter::new(std::io::stderr().lock()))?;
@@ -142,7 +143,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let stopped = if stopped > 0 { format!(", {stopped} stopped with a fault") } else { String::new() };
     let sum = format!("{passed} passed, {failed} failed{stopped}");
-    match (args.format, args.fill) {
+    match (args.format, args.fill || args.position.is_some()) {
         (Format::Json, _) => {}
         (Format::Text, true) => say!("{sum}"),
         (Format::Text, false) => writeln!(out, "{sum}")?,
@@ -227,7 +228,7 @@ fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Chec
         let Moment { round, decision } = wanted;
         match finder.found {
             Some(position) => writeln!(out, "{position}")?,
-            None => writeln!(out, "the match has no decision {decision} in round {round}")?,
+            None => say!("no record of decision {decision} in round {round}"),
         }
         return Ok((replayed, fault));
     }

@@ -123,8 +123,8 @@ fn records_are_accepted_from_a_file_and_from_standard_input() {
     }
     let printed = prints(&folder, "replay --position 1.3 out/records.jsonl");
     let positions: Vec<&str> = printed.lines().collect();
-    assert_eq!(positions.len(), 163, "a line for each record, and the sum");
-    for position in &positions[..162] {
+    assert_eq!(positions.len(), 162, "a line for each record");
+    for position in &positions {
         let read: cambio_core::Position = position.parse().unwrap();
         assert_eq!(read.to_string(), *position);
     }

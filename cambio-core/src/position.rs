@@ -11,15 +11,14 @@
 //! |---|---|---|
 //! | `a=`, `b=`, … | the layout of each seat, by slot: see below | |
 //! | `view=` | the seat whose knowledge this is | the seat to act, or `a` |
-//! | `turns=` | the turns that have begun | 1 |
+//! | `turns=` | the turns that have begun; 0 before the first | 1; 0 in `peek` |
 //! | `start=` | the seat of the first turn | `a` |
 //! | `turn=` | the seat whose turn it is | by `start` and `turns` |
 //! | `phase=` | `peek`, `start`, `held`, `took` (a card of the pile), `window`, `gift`, `chain`, `power`, `show`, `close` or `over` | `start` |
-//! | `act=` | the seat to act, or `-` | the seat whose turn it is; nobody in `over` |
-//! | `held=` | the held card, if the seat knows it | not known |
-//! | `pile=` | the cards on the pile, the top first; `9c*2` are two of a kind | no card |
-//! | `top=` | the top of the pile, or `-` if a seat holds it | the first card of `pile` |
-//! | `calls=` | the seats that have called, the first caller first | none |
+//! | `act=` | the seat to act | the seat whose turn it is; nobody in `over` |
+//! | `held=` | the held card: if the seat holds it, and always in `took` | none, or not known |
+//! | `pile=` | the cards on the pile, the top first, then in any order; `9c*2` are two of a kind. In `took` the top is in the hand | no card |
+//! | `calls=` | the seats that have called, the first caller first, then in any order | none |
 //! | `safe=` | the safe seats | none |
 //! | `gap=` | the empty spot that a gift will fill | none |
 //! | `opener=`, `opening=` | the card that opened the window; what opened it: `flip`, `landing` or `power` | none; `landing` |
@@ -28,17 +27,17 @@
 //! | `flags=` | of `frozen`, `spent`, `cheated`, `declined`, `used`, `won` those that hold | none |
 //! | `cards=`, `peeks=` | the seats with extra cards, and with an extra peek, from the last round | none |
 //! | `reshuffles=` | how often the pile became a new stock | 0 |
-//! | `stock=` | the cards in the stock | the rest of the deck |
-//! | `ended=` | why the round ended | it has not |
+//! | `ended=` | why the round ended: `call`, `empty_hand`, `turn_limit` or `stock_out` | it has not |
 //! | `round=` | the rounds before this one | 0 |
 //! | `totals=` | the totals of the match, `a` first, in points; `n/840` for a fraction | 0 |
 //!
 //! A layout has a card for each slot, with commas between them: a face that the seat knows, `?` for one that it does not
 //! know, or `-` for an empty slot. After a slash are the seats that have seen the card; without it, a face was seen by the
 //! seat `view` alone, and an unknown card by nobody. A layout without cards is `-`. Cards have the labels of the rules;
-//! `#12` is the card with this number in the deck's list of kinds, for labels that contain a character of this notation.
+//! `#12` is the card with this number, counted from 0, in the deck's list of kinds, for labels that contain a character of this notation.
 //!
-//! Cards of the pile that nobody remembers may be left out: they then count as cards of the stock, which nobody has seen.
+//! All other cards of the deck are in the stock. Cards of the pile that nobody remembers may be left out: they then count as cards
+//! of the stock, which nobody has seen.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -50,6 +49,7 @@ use crate::engine::event::EndReason;
 use crate::engine::observation::{OwnedObservation, Private};
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rules::card::{Card, MAX_KINDS, Power};
+use crate::rules::knob::Callers;
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::text::excerpt;
 use crate::{Observation, Rules, RulesSpec, Score, View as _};
@@ -83,7 +83,11 @@ pub struct PositionError(String);
 
 impl Position {
     /// The position of a seat, with the totals of the match before this round, seat a first, and the number of earlier rounds.
+    ///
+    /// # Panics
+    /// If there is not one total for each seat.
     pub fn new(view: &Observation<'_>, totals: &[Score], rounds: usize) -> Position {
+        assert_eq!(totals.len(), view.table().seats(), "one total for each seat");
         Position { view: view.into(), totals: totals.to_vec(), rounds }
     }
 
@@ -103,6 +107,10 @@ impl Position {
     }
 }
 
+/// The maximum number of turns, of reshuffles and of rounds.
+const MOST: u16 = 10_000;
+/// The maximum of a total, in units of [`Score::units`].
+const MOST_TOTAL: u64 = 1 << 30;
 /// The words for [`Opening`].
 const OPENINGS: [(&str, Opening); 3] =
     [("landing", Opening::Landing), ("flip", Opening::Flip), ("power", Opening::AfterPower)];
@@ -146,6 +154,11 @@ fn letters(seats: impl IntoIterator<Item = Seat>) -> String {
 fn joined<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     items.join(",")
+}
+
+/// The number of turns that have begun, if a text does not give it.
+fn usual_turns(phase: Phase) -> u16 {
+    u16::from(phase != Phase::Peek)
 }
 
 /// The seat whose turn it is after this many turns.
@@ -200,18 +213,17 @@ impl fmt::Display for Position {
             0 => score.to_string(),
             _ => format!("{}/840", score.units()),
         };
-        let has_totals = self.totals.iter().any(|total| total.units() != 0) || self.totals.len() != seats;
+        let has_totals = self.totals.iter().any(|total| total.units() != 0);
         let or_none = |seat: Option<Seat>| seat.map_or("-".to_owned(), |seat| seat.to_string());
         let fields = [
             ("view", private.seat.to_string(), table.asked.unwrap_or(Seat::A).to_string()),
-            ("turns", table.turns.to_string(), "1".to_owned()),
+            ("turns", table.turns.to_string(), usual_turns(table.phase).to_string()),
             ("start", table.starter.to_string(), "a".to_owned()),
             ("turn", table.turn.to_string(), turn.to_string()),
             ("phase", phase.to_owned(), "start".to_owned()),
             ("act", or_none(table.asked), or_none(acting)),
             ("held", private.held.map_or(String::new(), card), String::new()),
             ("pile", joined(pile.iter().map(counted)), String::new()),
-            ("top", table.top.map_or("-".to_owned(), card), pile.first().map_or("-".to_owned(), |&top| card(top))),
             ("calls", letters(table.callers_in_order()), String::new()),
             ("safe", letters(table.safe.iter_from(Seat::A)), String::new()),
             ("gap", joined(table.gap), String::new()),
@@ -225,7 +237,6 @@ impl fmt::Display for Position {
             ("cards", letters(table.carry.extra_card.iter_from(Seat::A)), String::new()),
             ("peeks", letters(table.carry.extra_peek.iter_from(Seat::A)), String::new()),
             ("reshuffles", table.reshuffles.to_string(), "0".to_owned()),
-            ("stock", table.stock_len.to_string(), rest_of_deck(table).map_or(String::new(), |rest| rest.to_string())),
             ("ended", table.ended.map_or(String::new(), |reason| reason.word().to_owned()), String::new()),
             ("round", self.rounds.to_string(), "0".to_owned()),
             ("totals", if has_totals { joined(self.totals.iter().map(total)) } else { String::new() }, String::new()),
@@ -276,11 +287,12 @@ impl<'t> Fields<'t> {
     }
 
     fn number(&mut self, field: &'static str, usual: u16) -> Read<u16> {
-        self.or(field, usual, "a whole number", |_, text| text.parse().ok())
+        let read = |text: &str| text.parse().ok().filter(|&number| number <= MOST);
+        self.or(field, usual, &format!("a whole number up to {MOST}"), |_, text| read(text))
     }
 
     fn seat(&mut self, field: &'static str, usual: Seat) -> Read<Seat> {
-        self.or(field, usual, "the letter of a seat", |_, text| read_seats(text)?.pop())
+        self.or(field, usual, "the letter of a seat", |_, text| read_seat(text))
     }
 
     fn seats(&mut self, field: &'static str) -> Read<Vec<Seat>> {
@@ -295,6 +307,10 @@ impl<'t> Fields<'t> {
     fn card(&mut self, field: &'static str) -> Read<Option<Card>> {
         self.or(field, None, "the label of a card", |rules, text| read_card(rules, text).map(Some))
     }
+}
+
+fn read_seat(text: &str) -> Option<Seat> {
+    read_seats(text)?.pop().filter(|_| text.len() == 1)
 }
 
 /// The seats with these letters; `None` if one occurs twice.
@@ -432,20 +448,17 @@ impl Fields<'_> {
     /// The table, and what the seat knows.
     fn view(&mut self, seats: usize) -> Read<OwnedObservation> {
         let rules = self.rules;
-        let optional = |_: &Rules, text: &str| if text == "-" { Some(None) } else { read_seats(text)?.pop().map(Some) };
-        let starter = self.seat("start", Seat::A)?;
-        let turns = self.number("turns", 1)?;
-        let turn = self.seat("turn", turn_after(starter, turns, seats))?;
         let held = self.card("held")?;
         let phase = self.phase(held)?;
+        let starter = self.seat("start", Seat::A)?;
+        let turns = self.number("turns", usual_turns(phase))?;
+        let turn = self.seat("turn", turn_after(starter, turns, seats))?;
         let acting = (phase != Phase::Over).then_some(turn);
-        let asked = self.or("act", acting, "the letter of a seat, or `-`", optional)?;
+        let asked = self.or("act", acting, "the letter of a seat", |_, text| read_seat(text).map(Some))?;
         let seat = self.seat("view", asked.unwrap_or(Seat::A))?;
         let Layouts { occupied, seen, faces } = self.layouts(seats, seat)?;
         let (pile, first) = self.pile()?;
         let points = |card: Card| i32::from(pile[card.kind()]) * rules.points(card);
-        let read_top =
-            |rules: &Rules, text: &str| if text == "-" { Some(None) } else { read_card(rules, text).map(Some) };
         let read_opening = |_: &Rules, text: &str| OPENINGS.iter().find(|(word, _)| *word == text).map(|found| found.1);
         let read_reason = |_: &Rules, text: &str| REASONS.into_iter().find(|reason| reason.word() == text).map(Some);
         let callers = self.seats("calls")?;
@@ -468,11 +481,11 @@ impl Fields<'_> {
             asked,
             phase,
             opening: self.or("opening", Opening::Landing, "`landing`, `flip` or `power`", read_opening)?,
-            top: self.or("top", first, "the label of a card, or `-`", read_top)?,
+            top: if matches!(phase, Phase::Held(CardSource::Pile(_))) { None } else { first },
             top_spent: false,
             opener: self.card("opener")?,
             power: self.card("power")?.map_or(Power::NONE, |card| rules.power(card)),
-            step: self.or("step", 0, "a number from 0 to 3", |_, text| text.parse().ok().filter(|&step| step < 4))?,
+            step: self.or("step", 0, "a number from 0 to 4", |_, text| text.parse().ok().filter(|&step| step <= 4))?,
             cheated: false,
             declined_look: false,
             carried_out: false,
@@ -491,17 +504,15 @@ impl Fields<'_> {
         let rest = rest_of_deck(&table).ok_or_else(|| {
             PositionError(format!("the position has more cards than the deck, which has {}", rules.deck().len()))
         })?;
-        table.stock_len = self.number("stock", rest)?;
-        if table.stock_len > rest {
-            return refuse("stock", &table.stock_len.to_string(), format_args!("at most {rest}, the rest of the deck"));
-        }
+        table.stock_len = rest;
         Ok(OwnedObservation { table, private })
     }
 
     fn totals(&mut self, seats: usize) -> Read<Vec<Score>> {
-        let total = |text: &str| match text.strip_suffix("/840") {
-            Some(units) => units.parse().ok().map(Score::from_units),
-            None => text.parse().ok().filter(|points: &i32| points.unsigned_abs() < 1 << 20).map(Score::points),
+        let total = |text: &str| {
+            let (number, unit) = text.strip_suffix("/840").map_or((text, i64::from(Score::UNITS)), |units| (units, 1));
+            let units = number.parse::<i32>().ok().map(|number| i64::from(number) * unit);
+            units.filter(|units| units.unsigned_abs() <= MOST_TOTAL).map(|units| Score::from_units(units as i32))
         };
         let read = |_: &Rules, text: &str| {
             text.split(',').map(total).collect::<Option<Vec<Score>>>().filter(|all| all.len() == seats)
@@ -529,8 +540,13 @@ impl FromStr for Position {
             return Err(PositionError(format!("the field `{}` does not exist", excerpt(name))));
         }
         check_table(&view)?;
-        if view.table.asked == Some(view.private.seat) && view.choices().is_empty() {
-            return Err(PositionError(format!("seat {} has no legal decision in this position", view.private.seat)));
+        if let Some(asked) = view.table.asked {
+            let blank = Private { seat: asked, faces: [None; SPOTS], held: None };
+            let of_asked = OwnedObservation { table: view.table, private: blank };
+            let choices = if asked == view.private.seat { view.choices() } else { of_asked.choices() };
+            if choices.is_empty() {
+                return Err(PositionError(format!("seat {asked} has no legal decision in this position")));
+            }
         }
         Ok(Position { view, totals, rounds })
     }
@@ -568,18 +584,50 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
     let gap: SpotSet = table.gap.into_iter().collect();
     let step = table.power.step(table.step.into());
     let is_held = matches!(table.phase, Phase::Held(_));
+    let took = matches!(table.phase, Phase::Held(CardSource::Pile(_)));
+    let is_own_turn = is_held || matches!(table.phase, Phase::Start | Phase::Power | Phase::Close);
+    let pointed = table.pointed();
     let checks = [
         (
             named_sets.into_iter().all(|set| set.without(seats).is_empty()),
             "a field names a seat that is not at the table",
         ),
         (
+            pointed.without(table.occupied).is_empty(),
+            "`looked` or `named` has a spot without a card, and the phase needs it",
+        ),
+        (
             [table.pointed, table.named].into_iter().all(|spots| spots.without(places).is_empty()),
-            "`looked` or `named` has a spot that does not exist",
+            "a spot does not exist",
         ),
         (gap.without(places.without(table.occupied)).is_empty(), "`gap` must be an empty spot of a seat at the table"),
-        (table.top.is_none_or(|top| table.on_pile(top) > 0), "`top` must be a card of `pile`"),
-        (table.phase != Phase::Gift || table.gap.is_some(), "`phase=gift` needs the field `gap`"),
+        ((table.phase == Phase::Gift) == table.gap.is_some(), "`phase=gift` and the field `gap` need each other"),
+        (
+            table.phase != Phase::Window || table.asked.is_none_or(|seat| table.may_snap().contains(seat)),
+            "the seat to act in a window must be one that may snap",
+        ),
+        (
+            !is_own_turn || table.asked == Some(table.turn),
+            "in this phase the seat to act must be the seat whose turn it is",
+        ),
+        (
+            private.held.is_some() == (took || is_held && private.seat == table.turn),
+            "`held` must be given if the seat holds a card or a seat took one, and not otherwise",
+        ),
+        (
+            table.safe.iter_from(Seat::A).all(|seat| table.layout(seat).is_empty()),
+            "a seat of `safe` must have no cards",
+        ),
+        (
+            table.callers.len() < 2 || table.rules.spec().callers == Callers::Several,
+            "under these rules only one seat can call",
+        ),
+        (
+            table.phase != Phase::Peek
+                || table.turns == 0
+                    && table.asked.is_some_and(|seat| table.unpeeked(seat).without(table.occupied).is_empty()),
+            "`phase=peek` is before the first turn, and the seat to act has its cards",
+        ),
         (table.phase != Phase::Window || table.opener.is_some(), "`phase=window` needs the field `opener`"),
         (
             !matches!(table.phase, Phase::Power | Phase::Show) || step.is_some(),
@@ -587,7 +635,6 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
         ),
         ((table.phase == Phase::Over) == table.ended.is_some(), "`phase=over` and the field `ended` need each other"),
         ((table.phase == Phase::Over) == table.asked.is_none(), "a seat must act unless the round is over"),
-        (is_held || private.held.is_none(), "`held` needs `phase=held` or `phase=took`"),
         (
             table.turns > 0
                 || matches!(table.phase, Phase::Peek | Phase::Window | Phase::Gift | Phase::Chain | Phase::Over),
