@@ -15,7 +15,7 @@
 //! | `start=` | the seat of the first turn | `a` |
 //! | `turn=` | the seat whose turn it is | by `start` and `turns` |
 //! | `phase=` | `peek`, `start`, `held`, `took` (a card of the pile), `window`, `gift`, `chain`, `power`, `show`, `close` or `over` | `start` |
-//! | `act=` | the seat to act | the seat whose turn it is; nobody in `over` |
+//! | `act=` | the seat to act | the seat whose turn it is; no seat in `over` |
 //! | `held=` | the held card: if the seat holds it, and always in `took` | none, or not known |
 //! | `pile=` | the cards on the pile, the top first, then in any order; `9c*2` are two of a kind. In `took` the top is in the hand | no card |
 //! | `calls=` | the seats that have called, the first caller first, then in any order | none |
@@ -33,11 +33,11 @@
 //!
 //! A layout has a card for each slot, with commas between them: a face that the seat knows, `?` for one that it does not
 //! know, or `-` for an empty slot. After a slash are the seats that have seen the card; without it, a face was seen by the
-//! seat `view` alone, and an unknown card by nobody. A layout without cards is `-`. Cards have the labels of the rules;
+//! seat `view` alone, and an unknown card by no seat. A layout without cards is `-`. Cards have the labels of the rules;
 //! `#12` is the card with this number, counted from 0, in the deck's list of kinds, for labels that contain a character of this notation.
 //!
-//! All other cards of the deck are in the stock. Cards of the pile that nobody remembers may be left out: they then count as cards
-//! of the stock, which nobody has seen.
+//! All other cards of the deck are in the stock. Cards of the pile that no seat remembers may be left out: they then count as cards
+//! of the stock, which no seat has seen.
 
 use std::collections::BTreeMap;
 use std::fmt;
