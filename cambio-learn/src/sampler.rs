@@ -265,6 +265,9 @@ fn is_far_from_presets(rules: &Rules) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cambio_core::rng::Key;
+    use cambio_core::{Playing, Position};
+
     use super::*;
 
     #[test]
@@ -276,5 +279,22 @@ mod tests {
         assert_eq!(different.len(), systems.len());
         assert!(systems.iter().any(|rules| rules.spec().hand.get() != 4));
         assert!(systems.iter().any(|rules| rules.kinds() != Rules::preset("classic").unwrap().kinds()));
+    }
+
+    #[test]
+    fn positions_under_drawn_rules_are_read_back() {
+        for number in 0..50 {
+            let rules = sampled_rules(11, number);
+            let mut playing = Playing::new(&rules, 2, Key::new(number, 0)).unwrap();
+            let mut chance = SeededRng::new(number);
+            while let Some(turn) = playing.turn() {
+                let position = Position::new(&turn.view, playing.totals(), playing.rounds());
+                let text = position.to_string();
+                assert_eq!(text.parse(), Ok(position), "{text}");
+                let choices = turn.view.choices();
+                let action = choices.nth(chance.below(choices.len())).unwrap();
+                playing.act(action).unwrap();
+            }
+        }
     }
 }
