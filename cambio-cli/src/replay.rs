@@ -93,6 +93,8 @@ pub(super) fn run(args: &Args) -> CliResult {
         let open = File::open(&args.file);
         Box::new(BufReader::new(open.map_err(|error| format!("cannot read {}: {error}", args.file.display()))?))
     };
+    // Standard output is for other programs, so the outcomes go to standard error.
+    let prints_lines = args.fill || args.position.is_some();
     let page = args.html.as_deref().map(OutputFile::reserve).transpose()?;
     let mut replay = None;
     let mut out = BufWriter::new(stdout());
@@ -121,10 +123,10 @@ pub(super) fn run(args: &Args) -> CliResult {
             let named = plain(&args.file.display().to_string());
             return Err(format!("{named} is not a file of records: its first {HOPELESS} lines all fail").into());
         }
-        if args.fill || args.position.is_some() {
-            if let (Ok(record), true) = (&checked, args.fill) {
-                writeln!(out, "{}", record.to_json())?;
-            }
+        if let (true, Ok(record)) = (args.fill, &checked) {
+            writeln!(out, "{}", record.to_json())?;
+        }
+        if prints_lines {
             outcome.tell(args.format, &mut EscapingWriter::new(std::io::stderr().lock()))?;
         } else {
             outcome.tell(args.format, &mut out)?;
@@ -143,7 +145,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let stopped = if stopped > 0 { format!(", {stopped} stopped with a fault") } else { String::new() };
     let sum = format!("{passed} passed, {failed} failed{stopped}");
-    match (args.format, args.fill || args.position.is_some()) {
+    match (args.format, prints_lines) {
         (Format::Json, _) => {}
         (Format::Text, true) => say!("{sum}"),
         (Format::Text, false) => writeln!(out, "{sum}")?,

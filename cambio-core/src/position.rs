@@ -76,7 +76,7 @@ pub struct Position {
     rounds: usize,
 }
 
-/// The error for a text that is not a position. The message names the place and what is expected there.
+/// The error for a text that is not a position. The message names the field and its valid values.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PositionError(String);
@@ -111,23 +111,6 @@ impl Position {
 const MOST: u16 = 10_000;
 /// The maximum of a total, in units of [`Score::units`].
 const MOST_TOTAL: u64 = 1 << 30;
-/// The words for [`Opening`].
-const OPENINGS: [(&str, Opening); 3] =
-    [("landing", Opening::Landing), ("flip", Opening::Flip), ("power", Opening::AfterPower)];
-/// The phases but those with a held card.
-const PHASES: [Phase; 9] = [
-    Phase::Start,
-    Phase::Peek,
-    Phase::Window,
-    Phase::Gift,
-    Phase::Chain,
-    Phase::Power,
-    Phase::Show,
-    Phase::Close,
-    Phase::Over,
-];
-const REASONS: [EndReason; 4] = [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
-
 /// The flags of a table with their words.
 fn flags(table: &mut Table) -> [(&'static str, &mut bool); 6] {
     [
@@ -203,7 +186,6 @@ impl fmt::Display for Position {
             Phase::Held(CardSource::Pile(_)) => "took",
             phase => phase.word(),
         };
-        let opening = OPENINGS.iter().find(|(_, opening)| *opening == table.opening).map_or("", |(word, _)| *word);
         let power = (0..rules.kinds().len()).filter_map(Card::new).find(|&card| rules.power(card) == table.power);
         let power = power.filter(|_| !table.power.is_none());
         let mut copy = *table;
@@ -228,7 +210,7 @@ impl fmt::Display for Position {
             ("safe", letters(table.safe.iter_from(Seat::A)), String::new()),
             ("gap", joined(table.gap), String::new()),
             ("opener", table.opener.map_or(String::new(), card), String::new()),
-            ("opening", opening.to_owned(), "landing".to_owned()),
+            ("opening", table.opening.word().to_owned(), Opening::Landing.word().to_owned()),
             ("power", power.map_or(String::new(), card), String::new()),
             ("step", table.step.to_string(), "0".to_owned()),
             ("looked", joined(table.pointed.iter_from(Seat::A)), String::new()),
@@ -355,7 +337,7 @@ fn read_fields(text: &str) -> Read<BTreeMap<&str, &str>> {
     Ok(fields)
 }
 
-/// The cards of all seats: where they are, who has seen them, and the faces that one seat knows.
+/// The cards of all seats: their spots, the seats that have seen them, and the faces that one seat knows.
 struct Layouts {
     occupied: SpotSet,
     seen: [SpotSet; MAX_SEATS],
@@ -386,7 +368,7 @@ impl Fields<'_> {
         Ok(layouts)
     }
 
-    /// The face of a card, if the seat knows it, and the seats that have seen it; or what is expected in its place.
+    /// The face of a card, if the seat knows it, and the seats that have seen it. The error names the valid texts.
     fn card_in_layout(&self, text: &str, view: Seat) -> Result<(Option<Card>, Vec<Seat>), String> {
         let (face, witnesses) = text.split_once('/').map_or((text, None), |(face, seats)| (face, Some(seats)));
         let face = match face {
@@ -428,7 +410,7 @@ impl Fields<'_> {
                 Some(card) => Ok(Phase::Held(CardSource::Pile(card))),
                 None => Err(PositionError("`phase=took` needs the field `held`".to_owned())),
             },
-            Some(word) => match PHASES.into_iter().find(|phase| phase.word() == word) {
+            Some(word) => match Phase::WITHOUT_CARD.into_iter().find(|phase| phase.word() == word) {
                 Some(phase) => Ok(phase),
                 None => refuse("phase", word, "a phase such as `start`, `held`, `took` or `window`"),
             },
@@ -459,8 +441,9 @@ impl Fields<'_> {
         let Layouts { occupied, seen, faces } = self.layouts(seats, seat)?;
         let (pile, first) = self.pile()?;
         let points = |card: Card| i32::from(pile[card.kind()]) * rules.points(card);
-        let read_opening = |_: &Rules, text: &str| OPENINGS.iter().find(|(word, _)| *word == text).map(|found| found.1);
-        let read_reason = |_: &Rules, text: &str| REASONS.into_iter().find(|reason| reason.word() == text).map(Some);
+        let read_opening = |_: &Rules, text: &str| Opening::ALL.into_iter().find(|opening| opening.word() == text);
+        let read_reason =
+            |_: &Rules, text: &str| EndReason::ALL.into_iter().find(|reason| reason.word() == text).map(Some);
         let callers = self.seats("calls")?;
         let all = |seats: Vec<Seat>| seats.into_iter().collect::<SeatSet>();
         let mut table = Table {
@@ -500,7 +483,6 @@ impl Fields<'_> {
         };
         self.flags(&mut table)?;
         let private = Private { seat, faces, held };
-        check_cards(&table, &private)?;
         let rest = rest_of_deck(&table).ok_or_else(|| {
             PositionError(format!("the position has more cards than the deck, which has {}", rules.deck().len()))
         })?;
@@ -539,6 +521,7 @@ impl FromStr for Position {
         if let Some((name, _)) = fields.left.first_key_value() {
             return Err(PositionError(format!("the field `{}` does not exist", excerpt(name))));
         }
+        view.check().map_err(PositionError)?;
         check_table(&view)?;
         if let Some(asked) = view.table.asked {
             let blank = Private { seat: asked, faces: [None; SPOTS], held: None };
@@ -552,35 +535,11 @@ impl FromStr for Position {
     }
 }
 
-/// Checks that no card is there more often than in the deck.
-fn check_cards(table: &Table, private: &Private) -> Read<()> {
-    let rules = &table.rules;
-    for card in (0..rules.kinds().len()).filter_map(Card::new) {
-        let shown = private.faces.into_iter().chain([private.held]).filter(|&face| face == Some(card)).count();
-        let (all, copies) = (shown + table.on_pile(card), rules.copies_of(card));
-        if all > copies {
-            let name = name(rules, card);
-            return Err(PositionError(format!("the position has {all} cards {name}, but the deck has {copies}")));
-        }
-    }
-    Ok(())
-}
-
 /// Checks that a table can have these facts together.
 fn check_table(view: &OwnedObservation) -> Read<()> {
     let OwnedObservation { table, private } = view;
     let places = Seat::ALL[..table.seats()].iter().map(|&seat| SpotSet::row(seat, table.rules.slots()));
-    let (seats, places) = (SeatSet::first(table.seats()), places.fold(SpotSet::EMPTY, SpotSet::union));
-    let named = [Some(private.seat), Some(table.turn), Some(table.starter), table.asked];
-    let witnesses: SeatSet = Seat::ALL.into_iter().filter(|seat| !table.seen(*seat).is_empty()).collect();
-    let named_sets = [
-        table.callers,
-        table.safe,
-        table.carry.extra_card,
-        table.carry.extra_peek,
-        witnesses,
-        named.into_iter().flatten().collect(),
-    ];
+    let places = places.fold(SpotSet::EMPTY, SpotSet::union);
     let gap: SpotSet = table.gap.into_iter().collect();
     let step = table.power.step(table.step.into());
     let is_held = matches!(table.phase, Phase::Held(_));
@@ -589,16 +548,8 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
     let pointed = table.pointed();
     let checks = [
         (
-            named_sets.into_iter().all(|set| set.without(seats).is_empty()),
-            "a field names a seat that is not at the table",
-        ),
-        (
             pointed.without(table.occupied).is_empty(),
             "`looked` or `named` has a spot without a card, and the phase needs it",
-        ),
-        (
-            [table.pointed, table.named].into_iter().all(|spots| spots.without(places).is_empty()),
-            "a spot does not exist",
         ),
         (gap.without(places.without(table.occupied)).is_empty(), "`gap` must be an empty spot of a seat at the table"),
         ((table.phase == Phase::Gift) == table.gap.is_some(), "`phase=gift` and the field `gap` need each other"),

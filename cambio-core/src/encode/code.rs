@@ -57,8 +57,7 @@ parts! {
         [SnapOutcome::Right, SnapOutcome::Wrong, SnapOutcome::Late].into_iter().find(|verdict| verdict.part() == part)
     };
     EndReason: |reason| reason.code().into(), |part| {
-        let reasons = [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
-        reasons.into_iter().find(|reason| reason.part() == part)
+        EndReason::ALL.into_iter().find(|reason| reason.part() == part)
     };
 }
 

@@ -5,8 +5,8 @@ use crate::encode::code::Part as _;
 use crate::engine::event::EndReason;
 use crate::engine::observation::{OwnedObservation, Private};
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
-use crate::rules::card::{Card, MAX_KINDS, Power};
-use crate::rules::seat::{SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::rules::card::{Card, Power};
+use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
 
 /// The error for bytes that are not a serialized observation under these rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -45,32 +45,11 @@ impl OwnedObservation {
         let mut from = Bytes { bytes: body, rules };
         let is_whole = u64::from_le_bytes(*sum) == checksum(body);
         let read = is_whole.then(|| Some((Table::get(&mut from)?, Private::get(&mut from)?))).flatten();
-        match read {
-            Some((table, private)) if from.bytes.is_empty() && is_possible(&table, &private) => {
-                Ok(OwnedObservation { table, private })
-            }
-            _ => Err(DeserializeError),
-        }
+        let (table, private) = read.filter(|_| from.bytes.is_empty()).ok_or(DeserializeError)?;
+        let found = OwnedObservation { table, private };
+        let is_possible = rules.covers(found.table.seats()).is_ok() && found.check().is_ok();
+        is_possible.then_some(found).ok_or(DeserializeError)
     }
-}
-
-/// Whether all seats and spots are at the table, and the seat sees the cards that it has seen, and not more than the deck has.
-fn is_possible(table: &Table, private: &Private) -> bool {
-    if table.rules.covers(table.seats()).is_err() {
-        return false;
-    }
-    let (rules, seats) = (table.rules, SeatSet::first(table.seats()));
-    let places = seats.each().fold(SpotSet::EMPTY, |all, seat| all.union(SpotSet::row(seat, rules.slots())));
-    let named = [Some(private.seat), Some(table.turn), Some(table.starter), table.asked, table.first_caller];
-    let marked = [table.callers, table.safe, table.carry.extra_card, table.carry.extra_peek];
-    let piled = (0..MAX_KINDS).filter_map(Card::new).flat_map(|card| std::iter::repeat_n(card, table.on_pile(card)));
-    let mut left = *rules.copies();
-    let mut known = piled.chain(private.faces.into_iter().flatten()).chain(private.held);
-    known.all(|card| left[card.raw()].checked_sub(1).map(|rest| left[card.raw()] = rest).is_some())
-        && named.into_iter().flatten().all(|seat| seats.contains(seat))
-        && marked.into_iter().all(|set| set.without(seats).is_empty())
-        && [table.occupied, table.pointed, table.named].into_iter().all(|spots| spots.without(places).is_empty())
-        && (0..SPOTS).all(|spot| private.faces[spot].is_some() == (table.seen(private.seat).bits() >> spot & 1 == 1))
 }
 
 /// The FNV-1a hash, which detects accidental changes but not forgery.
@@ -133,7 +112,7 @@ as_numbers! {
     Spot: u8, |spot| spot.index() as u8, |number, _| Spot::new(Seat::new(usize::from(number >> 4))?, usize::from(number & 15) + 1);
     Card: u8, |card| card.kind() as u8, |kind, rules| Card::new(kind.into()).filter(|card| card.kind() < rules.kinds().len());
     Power: [u8; 4], Power::raw, |raw, rules| rules.kinds().iter().map(|kind| kind.power).chain([Power::NONE]).find(|power| power.raw() == raw);
-    Opening: u8, |opening| opening as u8, |number, _| [Opening::Flip, Opening::Landing, Opening::AfterPower].get(usize::from(number)).copied();
+    Opening: u8, |opening| opening as u8, |number, _| Opening::ALL.get(usize::from(number)).copied();
     EndReason: u8, EndReason::code, |code, _| EndReason::of_part(code.into());
 }
 
@@ -180,18 +159,7 @@ impl ByteFormat for Phase {
         if Phase::Held(CardSource::Stock).code() == code {
             return Some(Phase::Held(Option::<Card>::get(from)?.map_or(CardSource::Stock, CardSource::Pile)));
         }
-        let phases = [
-            Phase::Peek,
-            Phase::Start,
-            Phase::Window,
-            Phase::Gift,
-            Phase::Chain,
-            Phase::Power,
-            Phase::Show,
-            Phase::Close,
-            Phase::Over,
-        ];
-        phases.into_iter().find(|phase| phase.code() == code)
+        Phase::WITHOUT_CARD.into_iter().find(|phase| phase.code() == code)
     }
 }
 

@@ -109,6 +109,9 @@ pub enum EndReason {
 }
 
 impl EndReason {
+    pub(crate) const ALL: [EndReason; 4] =
+        [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
+
     /// The word for this reason in records.
     pub const fn word(self) -> &'static str {
         match self {

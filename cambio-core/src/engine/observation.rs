@@ -4,7 +4,7 @@ use crate::engine::action::{ChoiceSink, Choices, LegalityCheck, Swappable, Targe
 use crate::engine::table::{CardSource, Phase, Table};
 use crate::rules::card::{Card, MAX_KINDS, PowerStep};
 use crate::rules::knob::{CallWhen, Gift, PowerUse, Redrop};
-use crate::rules::seat::{MAX_SLOTS, SPOTS, Seat, Spot, SpotSet};
+use crate::rules::seat::{MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::{Action, Rules};
 
 /// The table and the faces that one seat has legitimately seen.
@@ -111,6 +111,40 @@ impl From<&Observation<'_>> for OwnedObservation {
 }
 
 impl OwnedObservation {
+    /// Checks that all seats and spots are at the table, that the faces are those of the cards that the seat has seen, and that no
+    /// card is there more often than in the deck. The error is a sentence without a full stop.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let OwnedObservation { table, private } = self;
+        let (rules, seats) = (&table.rules, SeatSet::first(table.seats()));
+        let named = [Some(private.seat), Some(table.turn), Some(table.starter), table.asked, table.first_caller];
+        let witnesses = Seat::ALL.into_iter().filter(|&seat| !table.seen(seat).is_empty());
+        let marked = [table.callers, table.safe, table.carry.extra_card, table.carry.extra_peek];
+        let all = witnesses.chain(named.into_iter().flatten()).collect::<SeatSet>();
+        if !marked.into_iter().fold(all, SeatSet::union).without(seats).is_empty() {
+            return Err("a seat is not at the table".to_owned());
+        }
+        let places = Seat::ALL[..table.seats()].iter().map(|&seat| SpotSet::row(seat, rules.slots()));
+        let places = places.fold(SpotSet::EMPTY, SpotSet::union);
+        let used = [table.occupied, table.pointed, table.named].into_iter().fold(SpotSet::EMPTY, SpotSet::union);
+        if !used.without(places).is_empty() {
+            return Err("a spot is not at the table".to_owned());
+        }
+        let seen = table.seen(private.seat).bits();
+        if (0..SPOTS).any(|spot| private.faces[spot].is_some() != (seen >> spot & 1 == 1)) {
+            return Err(format!("the faces are not those that seat {} has seen", private.seat));
+        }
+        for card in (0..MAX_KINDS).filter_map(Card::new) {
+            let shown = private.faces.into_iter().chain([private.held]).filter(|&face| face == Some(card)).count();
+            let (found, copies) = (shown + table.on_pile(card), usize::from(rules.copies()[card.raw()]));
+            if found > copies {
+                // Altered bytes may have a card that the rules lack.
+                let label = rules.kinds().get(card.kind()).map_or("of another deck", |kind| kind.label.as_str());
+                return Err(format!("the position has {found} cards {label}, but the deck has {copies}"));
+            }
+        }
+        Ok(())
+    }
+
     /// The borrowed form, which agents and [`Knowledge`](crate::Knowledge) take.
     pub fn observation(&self) -> Observation<'_> {
         Observation { table: &self.table, private: self.private.clone() }

@@ -35,6 +35,19 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// The phases without a held card.
+    pub(crate) const WITHOUT_CARD: [Phase; 9] = [
+        Phase::Peek,
+        Phase::Start,
+        Phase::Window,
+        Phase::Gift,
+        Phase::Chain,
+        Phase::Power,
+        Phase::Show,
+        Phase::Close,
+        Phase::Over,
+    ];
+
     /// The word for this phase in messages and scenes.
     pub const fn word(self) -> &'static str {
         match self {
@@ -67,6 +80,19 @@ pub(crate) enum Opening {
     Flip,
     Landing,
     AfterPower,
+}
+
+impl Opening {
+    pub(crate) const ALL: [Opening; 3] = [Opening::Flip, Opening::Landing, Opening::AfterPower];
+
+    /// The word for this opening in positions.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Opening::Flip => "flip",
+            Opening::Landing => "landing",
+            Opening::AfterPower => "power",
+        }
+    }
 }
 
 /// The carry-over from the previous round (knob `carry_over`).
