@@ -1,43 +1,5 @@
 //! Positions: what one seat knows at a moment, without its history, as one line of text.
-//!
-//! ```text
-//! classic a=7s,2h,?,? b=?/b,?/b,?,? turns=6 start=b pile=9c,4d,Kh,Kd
-//! ```
-//!
-//! The line begins with the rules: a preset's name, or the fields of a rule file as JSON. Fields follow in any order, each as
-//! `name=value`. A field that is not written has the value in the table.
-//!
-//! | field | meaning | if not written |
-//! |---|---|---|
-//! | `a=`, `b=`, … | the layout of each seat, by slot: see below | |
-//! | `view=` | the seat whose knowledge this is | the seat to act, or `a` |
-//! | `turns=` | the turns that have begun; 0 before the first | 1; 0 in `peek` |
-//! | `start=` | the seat of the first turn | `a` |
-//! | `turn=` | the seat whose turn it is | by `start` and `turns` |
-//! | `phase=` | `peek`, `start`, `held`, `took` (a card of the pile), `window`, `gift`, `chain`, `power`, `show`, `close` or `over` | `start` |
-//! | `act=` | the seat to act | the seat whose turn it is; no seat in `over` |
-//! | `held=` | the held card: if the seat holds it, and always in `took` | none, or not known |
-//! | `pile=` | the cards on the pile, the top first, then in any order; `9c*2` are two of a kind. In `took` the top is in the hand | no card |
-//! | `calls=` | the seats that have called, the first caller first, then in any order | none |
-//! | `safe=` | the safe seats | none |
-//! | `gap=` | the empty spot that a gift will fill | none |
-//! | `opener=`, `opening=` | the card that opened the window; what opened it: `flip`, `landing` or `power` | none; `landing` |
-//! | `power=`, `step=` | a card with the power that is carried out, and the number of its step, from 0 | none; 0 |
-//! | `looked=`, `named=` | the spots that this power has looked at; the spots that this reveal has named | none |
-//! | `flags=` | of `frozen`, `spent`, `cheated`, `declined`, `used`, `won` those that hold | none |
-//! | `cards=`, `peeks=` | the seats with extra cards, and with an extra peek, from the last round | none |
-//! | `reshuffles=` | how often the pile became a new stock | 0 |
-//! | `ended=` | why the round ended: `call`, `empty_hand`, `turn_limit` or `stock_out` | it has not |
-//! | `round=` | the rounds before this one | 0 |
-//! | `totals=` | the totals of the match, `a` first, in points; `n/840` for a fraction | 0 |
-//!
-//! A layout has a card for each slot, with commas between them: a face that the seat knows, `?` for one that it does not
-//! know, or `-` for an empty slot. After a slash are the seats that have seen the card; without it, a face was seen by the
-//! seat `view` alone, and an unknown card by no seat. A layout without cards is `-`. Cards have the labels of the rules;
-//! `#12` is the card with this number, counted from 0, in the deck's list of kinds, for labels that contain a character of this notation.
-//!
-//! All other cards of the deck are in the stock. Cards of the pile that no seat remembers may be left out: they then count as cards
-//! of the stock, which no seat has seen.
+#![doc = include_str!("position.md")]
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,14 +7,15 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use crate::engine::event::EndReason;
+use crate::engine::event::{EndReason, Event, Sighting, SnapOutcome};
 use crate::engine::observation::{OwnedObservation, Private};
+use crate::engine::state::Setup;
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rules::card::{Card, MAX_KINDS, Power};
 use crate::rules::knob::Callers;
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::text::excerpt;
-use crate::{Observation, Rules, RulesSpec, Score, View as _};
+use crate::{Knowledge, Observation, Rules, RulesSpec, Score, Standing, View as _};
 
 /// What one seat knows at a moment, without its history: its observation and the standing of the match. [This
 /// module](self) describes the text.
@@ -104,6 +67,90 @@ impl Position {
     /// The number of rounds before this one.
     pub fn rounds(&self) -> usize {
         self.rounds
+    }
+
+    /// The standing of the match when the round began.
+    pub fn standing(&self) -> Standing<'_> {
+        let Table { rules, starter, carry, .. } = self.view.table;
+        let setup = Setup { rules, seats: self.totals.len(), starter, carry };
+        Standing { round: self.rounds, setup, totals: &self.totals }
+    }
+
+    /// The sightings of a made-up round that leads to this position, so that every agent can be asked for its decision: a
+    /// deal, the cards that came and went, the turns, and last the looks, so that no agent has forgotten them.
+    ///
+    /// The decisions of the round are lost: the sightings are no evidence of the cards of the other seats. The pile becomes
+    /// a part of the stock again if cards have left the table that are no longer on the pile.
+    ///
+    /// ```
+    /// use cambio_core::{Event, Position, Seat, rng::SplitMix};
+    ///
+    /// let position: Position = "classic a=7s,2h,?,? b=?/b,?/b,?,? turns=5 pile=9c,4d".parse().unwrap();
+    /// let seen = position.sightings().into_iter().filter(|sighting| matches!(sighting, Event::Peeked { .. }));
+    /// assert_eq!(seen.count(), 4);
+    /// let world = position.knowledge().sample(&position.observation(), &mut SplitMix::new(7, 0_u32));
+    /// assert_eq!(world.observe(Seat::A), position.observation());
+    /// ```
+    pub fn sightings(&self) -> Vec<Sighting> {
+        let OwnedObservation { table, private } = &self.view;
+        let (rules, starter, extra) = (&table.rules, table.starter, table.carry.extra_card);
+        let seats = &Seat::ALL[..table.seats()];
+        let row = |&seat: &Seat| SpotSet::row(seat, rules.dealt_to(seat, extra));
+        let dealt = seats.iter().map(row).fold(SpotSet::EMPTY, SpotSet::union);
+        let mut all = vec![Event::Dealt { starter, extra }];
+        let kinds = || (0..MAX_KINDS).filter_map(Card::new);
+        let took = if let Phase::Held(CardSource::Pile(card)) = table.phase { Some(card) } else { None };
+        let mut pile: Vec<Card> = kinds().flat_map(|card| vec![card; table.on_pile(card)]).collect();
+        if let Some(at) = pile.iter().position(|&card| Some(card) == table.top) {
+            let top = pile.remove(at);
+            pile.push(top);
+        }
+        pile.extend(took);
+        let mut gone: Vec<Spot> = dealt.without(table.occupied).each().collect();
+        let snapped =
+            |(spot, card): (Spot, Card)| Event::Snapped { seat: spot.seat(), spot, card, verdict: SnapOutcome::Right };
+        // Any cards stand for those that have left the pile. Only the first card of the pile is on them at the reshuffle.
+        let lost = gone.len().saturating_sub(pile.len());
+        if let (1.., Some(&first)) = (lost, pile.first()) {
+            let mut others: Vec<Card> = rules.deck().to_vec();
+            others.sort_by_key(|&card| card == first);
+            others.pop();
+            all.extend(gone.drain(..lost).zip(others).map(snapped));
+            all.extend(gone.drain(..1).zip([pile.remove(0)]).map(snapped));
+            all.push(Event::Reshuffled { cards: lost as u16 });
+        }
+        all.extend(table.occupied.without(dealt).each().map(|spot| Event::Penalised { seat: spot.seat(), spot }));
+        let flipped = pile.split_off(gone.len().min(pile.len()));
+        all.extend(gone.into_iter().zip(pile).map(snapped));
+        all.extend(flipped.into_iter().map(|card| Event::Flipped { card }));
+        let began = |turn: u16| match turn {
+            _ if turn == table.turns => table.turn,
+            _ => turn_after(starter, turn, table.seats()),
+        };
+        all.extend((1..=table.turns).map(|turn| Event::TurnBegan { seat: began(turn) }));
+        all.extend(table.callers_in_order().map(|seat| Event::Called { seat }));
+        for &seat in seats {
+            all.extend(table.seen(seat).iter_from(seat).map(|spot| {
+                let face = private.faces[spot.index()].filter(|_| seat == private.seat);
+                let is_own = spot.seat() == seat;
+                if is_own { Event::Peeked { seat, spot, face } } else { Event::Looked { seat, spot, face } }
+            }));
+        }
+        let seat = table.turn;
+        match table.phase {
+            Phase::Held(CardSource::Pile(card)) => all.push(Event::Took { seat, card }),
+            Phase::Held(CardSource::Stock) => all.push(Event::Drew { seat, face: private.held }),
+            _ => {}
+        }
+        all
+    }
+
+    /// What the seat knows if the round was that of [`Position::sightings`]. Worlds are drawn uniformly from what the position
+    /// leaves open: a card that was hidden on the table at a reshuffle may also be one of the cards of the new stock.
+    pub fn knowledge(&self) -> Knowledge {
+        let mut knowledge = Knowledge::new(&self.view.table.rules, self.totals.len(), self.view.private.seat);
+        self.sightings().iter().for_each(|sighting| knowledge.notice(sighting));
+        knowledge
     }
 }
 
@@ -381,7 +428,7 @@ impl Fields<'_> {
         };
         match (face, witnesses.contains(&view)) {
             (Some(_), false) => Err(format!("`?`, because seat {view} has not seen the card")),
-            (None, true) => Err(format!("a face, because seat {view} has seen the card")),
+            (None, true) => Err(format!("a face, because seat {view}, whose position this is, has seen the card")),
             _ => Ok((face, witnesses)),
         }
     }
@@ -578,6 +625,14 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
                 || table.turns == 0
                     && table.asked.is_some_and(|seat| table.unpeeked(seat).without(table.occupied).is_empty()),
             "`phase=peek` is before the first turn, and the seat to act has its cards",
+        ),
+        (
+            table.pile_len > 0 || took || {
+                let row = |seat: &Seat| SpotSet::row(*seat, table.rules.dealt_to(*seat, table.carry.extra_card));
+                let dealt = Seat::ALL[..table.seats()].iter().map(row).fold(SpotSet::EMPTY, SpotSet::union);
+                dealt.without(table.occupied).is_empty()
+            },
+            "a dealt card has left its slot, so the pile cannot be empty: write its top in `pile`",
         ),
         (table.phase != Phase::Window || table.opener.is_some(), "`phase=window` needs the field `opener`"),
         (

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Playing;
-use crate::rng::{Bounded as _, Key, Purpose};
+use crate::rng::{Bounded as _, Key, Purpose, SplitMix};
 use crate::rules::PRESETS;
 
 /// Plays a match at random, and passes the position of each decision to `take`.
@@ -29,6 +29,10 @@ fn positions_of_random_play_are_read_back() {
                     let read: Position = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
                     assert_eq!(&read, position, "{text}");
                     assert_eq!(read.observation().choices(), view.choices(), "{text}");
+                    let world = read.knowledge().sample(view, &mut SplitMix::new(seed, 0_u32));
+                    assert_eq!(&world.observe(view.seat()), view, "{text}");
+                    let expected = Position::new(&world.observe(view.seat()), read.totals(), read.rounds());
+                    assert_eq!(expected, read, "{text}");
                 });
             }
         }
@@ -81,16 +85,20 @@ fn errors_name_the_place() {
         ("classic", "expected the layouts of two or more seats"),
         ("classic a=?,?,?,? b=7x,?,?,?", "`b=7x`: expected in slot 1 the label of a card"),
         ("classic a=?,?,?,? b=7s/b,?,?,?", "in slot 1 `?`, because seat a has not seen the card"),
-        ("classic a=?/ab,?,?,? b=?,?,?,?", "in slot 1 a face, because seat a has seen the card"),
+        (
+            "classic a=?/ab,?,?,? b=?,?,?,?",
+            "in slot 1 a face, because seat a, whose position this is, has seen the card",
+        ),
         ("classic a=?,?,?,? b=?,?,?,? pile=9c*2", "the position has 2 cards 9c, but the deck has 1"),
         ("classic a=?,?,?,? b=?,?,?,? phase=gift", "`phase=gift` and the field `gap` need each other"),
         ("classic a=?,?,?,? b=?,?,?,? turns=x", "`turns=x`: expected a whole number"),
         ("classic a=?,?,?,? b=?,?,?,? colour=red", "the field `colour` does not exist"),
         ("classic a=?,?,?,? b=?,?,?,? a=?", "the field `a` is given twice"),
-        ("classic a=- b=?,?,?,? phase=peek", "the seat to act has its cards"),
+        ("classic a=?,?,? b=?,?,?,?", "the pile cannot be empty"),
+        ("classic a=- b=?,?,?,? pile=7s phase=peek", "the seat to act has its cards"),
         ("classic a=?,?,?,? b=?,?,?,? phase=held", "`held` must be given"),
         ("classic a=?,?,?,? b=?,?,?,? act=b", "must be the seat whose turn it is"),
-        ("classic a=- b=?,?,?,- phase=gift act=a gap=b4 view=b", "seat a has no legal decision"),
+        ("classic a=- b=?,?,?,- phase=gift act=a gap=b4 view=b pile=7s", "seat a has no legal decision"),
         ("classic a=?,?,?,? b=?,?,?,? start=ba", "`start=ba`: expected the letter of a seat"),
         ("classic a=?,?,?,? b=?,?,?,? turns=65535", "a whole number up to 10000"),
         ("classic a=?,?,?,? b=?,?,?,? totals=2147483647/840,0", "a number of points for each seat"),

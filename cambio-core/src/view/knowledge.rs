@@ -238,7 +238,8 @@ impl Knowledge {
             // The cards that are turned up at the end of a round do not change the table.
             && (table.phase() == Phase::Over || (table.seen, view.private.faces) == (self.seen, self.faces))
             && view.private.faces.iter().zip(&self.faces).all(|(face, own)| face.is_none() || face == own)
-            && table.reshuffles() == usize::from(self.epoch)
+            // The sightings of a position have no epochs.
+            && table.reshuffles() >= usize::from(self.epoch)
             && (held != HeldCard::Unknown || self.held_epoch == self.epoch)
             && usize::from(self.unseen.len) == table.stock_len() + hidden
             && self.older().len() + of_epoch(self.epoch) == unknown.len()
@@ -331,7 +332,7 @@ impl Knowledge {
             Motion::Moved { from, to } => lies(from) && !lies(to),
             Motion::Added { spot } => spot.seat().index() < self.seats.into() && !lies(spot),
             Motion::Reshuffled { .. } => {
-                usize::from(self.older_len + self.unseen.len) <= SPOTS && self.epoch < u16::MAX
+                self.has_stock() || usize::from(self.older_len + self.unseen.len) <= SPOTS && self.epoch < u16::MAX
             }
             Motion::Dealt { .. } | Motion::Flipped { .. } | Motion::Nothing => true,
         }
@@ -417,14 +418,25 @@ impl Knowledge {
         self.top = Some(card);
     }
 
-    /// Begins an epoch: the old stock is empty, so all unseen cards are in layouts, and the pile becomes the new stock.
+    /// Whether the stock has a card: more cards of this epoch are unseen than lie unseen in layouts and in the hand.
+    fn has_stock(&self) -> bool {
+        let of_epoch = |spot: &Spot| self.epochs[spot.index()] == self.epoch;
+        let is_held = self.held == HeldCard::Unknown && self.held_epoch == self.epoch;
+        let hidden = self.occupied.without(self.known()).each().filter(of_epoch).count() + usize::from(is_held);
+        usize::from(self.unseen.len) > hidden
+    }
+
+    /// The pile becomes a part of the stock. In play the stock is empty then, so an epoch begins: all unseen cards are in layouts.
+    /// A [position](crate::Position) has no epochs: its stock has cards, which the pile joins.
     fn reshuffle(&mut self) {
-        for &card in self.unseen.all() {
-            self.older[usize::from(self.older_len)] = (card, self.epoch);
-            self.older_len += 1;
+        if !self.has_stock() {
+            for &card in self.unseen.all() {
+                self.older[usize::from(self.older_len)] = (card, self.epoch);
+                self.older_len += 1;
+            }
+            self.epoch += 1;
+            self.unseen.len = 0;
         }
-        self.epoch += 1;
-        self.unseen.len = 0;
         for kind in 0..MAX_KINDS {
             let card = Card::new(kind).expect("the pile has a count for each kind");
             let stays = u8::from(self.top == Some(card));
