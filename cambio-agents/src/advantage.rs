@@ -4,7 +4,7 @@ use cambio_core::engine::{Dice, Setup};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::{SplitMix, Stream};
 use cambio_core::view::CardHistory;
-use cambio_core::{Action, Card, Event, Observer, Phase, Rules, Seat, Spot, Standing, State, View};
+use cambio_core::{Action, Card, Event, Observer, Phase, Rules, Seat, Standing, State};
 use rand::Rng as _;
 
 use crate::policy::{HistorySink, Policy, PublicHistory as _};
@@ -82,16 +82,6 @@ impl<P: Policy> AdvantageEstimator<P> {
         &self.decided
     }
 
-    /// Whether two decisions differ only in cards that the seat cannot distinguish.
-    fn are_alike(&self, view: &impl View, one: Action, other: Action) -> bool {
-        let alike = |pair: (Option<Spot>, Option<Spot>)| match pair {
-            (Some(one), Some(other)) => one == other || self.history.are_alike(view, one, other),
-            (one, other) => one == other,
-        };
-        one.verb_code() == other.verb_code()
-            && one.canonical().spots().into_iter().zip(other.canonical().spots()).all(alike)
-    }
-
     /// The seat's mean win share if it takes this decision now.
     fn worth(&mut self, state: &State, action: Action, base: u64) -> f64 {
         let mut won = 0.0;
@@ -126,7 +116,7 @@ impl<P: Policy> Observer for AdvantageEstimator<P> {
         }
         let view = state.view(seat);
         let instead = self.policy.decide(&view, &self.past);
-        let differs = !self.are_alike(&view, action, instead);
+        let differs = !self.history.are_alike_decisions(&view, action, instead);
         let mut advantage = 0.0;
         if differs {
             let base = self.stream.next_u64();

@@ -33,6 +33,7 @@
 //! ```
 
 mod advantage;
+mod advice;
 mod belief;
 mod card_model;
 mod external;
@@ -61,6 +62,7 @@ mod tree;
 mod value;
 
 pub use advantage::{AdvantageEstimator, DecisionAdvantage};
+pub use advice::{Advice, AdviceError, AdviceSettings, DecisionAdvice, IntervalEstimate};
 pub use belief::{Belief, Likelihood};
 pub use external::{
     CommandError, External, ExternalParams, PROTOCOL, ServeError, adopt_orphans, end_orphans, interrupt,

@@ -101,20 +101,25 @@ impl Sum for MeanEstimate {
 
 /// Sums of numbers and of their squares.
 #[derive(Clone, Copy, Default)]
-struct MeanAccumulator {
+pub(crate) struct MeanAccumulator {
     number: f64,
     sum: f64,
     squares: f64,
 }
 
 impl MeanAccumulator {
-    fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         self.number += 1.0;
         self.sum += value;
         self.squares += value * value;
     }
 
-    fn estimate(&self) -> MeanEstimate {
+    /// The number of values.
+    pub(crate) fn number(&self) -> u32 {
+        self.number as u32
+    }
+
+    pub(crate) fn estimate(&self) -> MeanEstimate {
         let mean = self.sum / self.number.max(1.0);
         let spread = (self.squares - self.number * mean * mean).max(0.0) / (self.number - 1.0).max(1.0);
         MeanEstimate { mean, error: (spread / self.number.max(1.0)).sqrt() }

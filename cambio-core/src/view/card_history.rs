@@ -2,12 +2,12 @@
 
 #![expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
 
-use crate::Rules;
 use crate::engine::event::{Event, Sink};
 use crate::engine::motion::Motion;
 use crate::engine::observation::View;
 use crate::rules::card::Card;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::{Action, Rules};
 
 /// How a card came to the table. Tensors encode the origin one-hot, in the order of the variants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -249,6 +249,16 @@ impl CardHistory {
             && table.seen_by(one) == table.seen_by(other)
             && pointed.contains(one) == pointed.contains(other)
             && self.trace(one) == self.trace(other)
+    }
+
+    /// Whether two decisions of a seat differ only in cards that are [alike](CardHistory::are_alike).
+    pub fn are_alike_decisions(&self, view: &impl View, one: Action, other: Action) -> bool {
+        let alike = |pair: (Option<Spot>, Option<Spot>)| match pair {
+            (Some(one), Some(other)) => one == other || self.are_alike(view, one, other),
+            (one, other) => one == other,
+        };
+        one.verb_code() == other.verb_code()
+            && one.canonical().spots().into_iter().zip(other.canonical().spots()).all(alike)
     }
 
     /// Updates the history with an event.

@@ -1,0 +1,507 @@
+//! Advice for a position: what each decision is worth, measured by playouts, and why the best one is better.
+//!
+//! All decisions are played out in the same worlds with the same random numbers, so the difference of two decisions has
+//! less noise than either chance. Worlds are drawn uniformly from what the position leaves open. The best decision is
+//! selected in some worlds and measured in others, because the best of many noisy means is biased upwards.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use cambio_core::engine::{Chance, Dice, SnapOutcome};
+use cambio_core::play::RoundResult;
+use cambio_core::rng::{SplitMix, mix};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Card, Event, Knowledge, Observation, Position, Rules, Seat, State};
+use serde::{Serialize, Serializer};
+
+use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
+use crate::review::{MeanAccumulator, MeanEstimate};
+use crate::search::BlueprintName;
+use crate::value::{Utility, Valuer};
+
+/// The maximum number of decisions that are measured.
+const MAX_MEASURED: usize = 12;
+/// The number of playouts of all decisions together in each round of the selection.
+const SELECTION_PLAYOUTS: usize = 2_400;
+/// The minimum number of worlds in each round of the selection.
+const MIN_SELECTION_WORLDS: usize = 60;
+/// The number of worlds between two checks of the precision.
+const BLOCK_WORLDS: u32 = 500;
+/// The maximum number of worlds, if the caller gives none.
+const MAX_WORLDS: u32 = 60_000;
+/// The half-width at which a cost is known well enough; a larger cost needs a quarter of itself.
+const PRECISION: f64 = 0.01;
+/// The number of times that a better decision, found by the measurement, becomes the best and is measured anew.
+const MAX_CORRECTIONS: u64 = 3;
+/// A reason needs this difference between the shares of games in which something happens.
+const MIN_SHARE_DIFFERENCE: f64 = 0.05;
+
+/// How advice is computed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AdviceSettings {
+    /// The policy of the seat after its decision.
+    pub agent: BlueprintName,
+    /// The policy of the other seats.
+    pub opponents: BlueprintName,
+    /// The number of playouts after each decision; `None` to stop when each cost is known to ± 1 win in 100, or a quarter of
+    /// the cost.
+    pub games: Option<u32>,
+    /// The seed of the playouts.
+    pub seed: u64,
+}
+
+impl Default for AdviceSettings {
+    fn default() -> AdviceSettings {
+        AdviceSettings { agent: BlueprintName::Learned, opponents: BlueprintName::Learned, games: None, seed: 0 }
+    }
+}
+
+/// The error for a position that has no advice. The message names the reason.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct AdviceError(String);
+
+/// The advice for a position.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Advice {
+    /// The seat that is advised.
+    #[serde(serialize_with = "as_text")]
+    pub seat: Seat,
+    /// Whether chances are chances to win a match of several rounds, by [`MatchValues`](crate::MatchValues). Otherwise they
+    /// are shares of the win of the round.
+    pub of_match: bool,
+    /// The decisions, the best first.
+    pub decisions: Vec<DecisionAdvice>,
+    /// The number of decisions that fell behind early and were not measured.
+    pub unmeasured: usize,
+    /// The chance that no other seat has fewer points on the table now.
+    pub lowest_now: MeanEstimate,
+    /// The number of worlds in which the best decision was measured.
+    pub worlds: u32,
+}
+
+/// A mean and the ends of its interval.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[expect(missing_docs, reason = "the type explains its fields")]
+pub struct IntervalEstimate {
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl IntervalEstimate {
+    /// The interval of `z` standard errors to each side. The variance has a floor, because a mean of a few equal values is not
+    /// certain.
+    fn of(values: &MeanAccumulator, z: f64) -> IntervalEstimate {
+        let MeanEstimate { mean, error } = values.estimate();
+        let half = z * libm::hypot(error, 1.0 / f64::from(values.number().max(1)));
+        IntervalEstimate { mean, low: mean - half, high: mean + half }
+    }
+
+    fn half(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+}
+
+/// The value of a decision.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct DecisionAdvice {
+    /// The decision. It also stands for decisions that differ only in cards that the seat cannot distinguish.
+    #[serde(serialize_with = "as_text")]
+    pub action: Action,
+    /// The chance of the seat, with the ends of a simultaneous 95 % interval over all decisions.
+    pub chance: IntervalEstimate,
+    /// The chance of the best decision minus this chance, with its simultaneous interval; `None` for the best decision.
+    pub cost: Option<IntervalEstimate>,
+    /// The mean points of each seat on the table at the end of the round, seat a first.
+    pub points: Vec<f64>,
+    /// How the games differ from those after the best decision, in a sentence; `None` for the best decision.
+    pub reason: Option<String>,
+}
+
+impl DecisionAdvice {
+    /// Whether the decision may be the best: its cost is not shown to be above 0.
+    pub fn may_be_best(&self) -> bool {
+        self.cost.is_none_or(|cost| cost.low <= 0.0)
+    }
+}
+
+fn as_text<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+impl Advice {
+    /// Advises the seat to act. `goes_on` is asked between blocks of playouts; if it returns false, the advice has the
+    /// precision that was reached.
+    ///
+    /// ```
+    /// use cambio_agents::{Advice, AdviceSettings};
+    ///
+    /// let position = "classic a=Ah,2h,3s,Ad b=?,?,?,? turns=7 pile=9c,4d".parse().unwrap();
+    /// let settings = AdviceSettings { games: Some(200), ..AdviceSettings::default() };
+    /// let advice = Advice::of(&position, &settings, &|| true).unwrap();
+    /// assert_eq!(advice.decisions[0].action.to_string(), "call");
+    /// assert!(advice.lowest_now.mean > 0.9);
+    /// ```
+    ///
+    /// # Errors
+    /// If the round is over, another seat is to act, or a policy cannot play under the rules.
+    ///
+    /// # Determinism
+    /// The advice depends on the position and the settings alone, unless `goes_on` ends it.
+    pub fn of(
+        position: &Position,
+        settings: &AdviceSettings,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Advice, AdviceError> {
+        let view = position.observation();
+        let (seat, table) = (view.seat(), view.table());
+        match table.asked() {
+            None => return Err(AdviceError("the round is over, so there is nothing to decide".to_owned())),
+            Some(asked) if asked != seat => {
+                let text =
+                    format!("seat {asked} is to act, but the position is what seat {seat} knows: give view={asked}");
+                return Err(AdviceError(text));
+            }
+            Some(_) => {}
+        }
+        let mut playouts = AdvicePlayouts::new(position, settings)?;
+        let choices = playouts.different_choices(&view);
+        let z = simultaneous_quantile(choices.len().min(MAX_MEASURED));
+        let mut ranked = playouts.select(&view, &choices);
+        let unmeasured = ranked.len().saturating_sub(MAX_MEASURED);
+        ranked.truncate(MAX_MEASURED);
+        for correction in 0.. {
+            let measured = playouts.measure(&view, &ranked, settings.games, z, correction, goes_on);
+            let gain = |at: usize| IntervalEstimate::of(&measured[at].gain, z);
+            let better = (1..ranked.len()).filter(|&at| gain(at).low > 0.0);
+            let better = better.max_by(|&one, &other| gain(one).mean.total_cmp(&gain(other).mean));
+            if let Some(better) = better.filter(|_| correction < MAX_CORRECTIONS && goes_on()) {
+                ranked.swap(0, better);
+                continue;
+            }
+            let best = &measured[0];
+            let mut decisions: Vec<DecisionAdvice> =
+                measured.iter().map(|own| own.advice(best, table.seats(), table.rules(), z)).collect();
+            // The sort is stable, and the best decision stays the first.
+            let cost = |decision: &DecisionAdvice| decision.cost.map_or(f64::NEG_INFINITY, |cost| cost.mean);
+            decisions.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
+            return Ok(Advice {
+                seat,
+                of_match: playouts.of_match,
+                decisions,
+                unmeasured,
+                lowest_now: playouts.lowest_now.estimate(),
+                worlds: best.chance.number(),
+            });
+        }
+        unreachable!("the loop ends after the last correction")
+    }
+}
+
+/// The number of standard errors at which this many independent normal estimates are all within their intervals with a
+/// probability of 95 % (Šidák 1967). Estimates that are positively correlated are within more often.
+fn simultaneous_quantile(number: usize) -> f64 {
+    let each = libm::pow(0.95, 1.0 / number.max(1) as f64);
+    let (mut low, mut high) = (0.0, 10.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if libm::erf(middle / std::f64::consts::SQRT_2) < each { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// What happened in the games after a decision, with the sums of their results.
+#[derive(Clone)]
+struct Measured {
+    action: Action,
+    chance: MeanAccumulator,
+    /// The chance minus the chance of the best decision in the same world.
+    gain: MeanAccumulator,
+    points: [f64; MAX_SEATS],
+    marks: BTreeMap<Mark, u32>,
+}
+
+/// Something that happens in a game.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mark {
+    /// The seat is the first that calls.
+    Calls(Seat),
+    /// The seat snaps a card of this kind, which belongs to the other seat.
+    Snaps(Seat, Seat, Card),
+    /// The seat gets a penalty card.
+    IsPenalised(Seat),
+}
+
+impl Mark {
+    fn of(event: &Event<Card>, rules: &Rules, marks: &[Mark]) -> Option<Mark> {
+        match *event {
+            Event::Called { seat } if !marks.iter().any(|mark| matches!(mark, Mark::Calls(_))) => {
+                Some(Mark::Calls(seat))
+            }
+            Event::Snapped { seat, spot, card, verdict: SnapOutcome::Right } => {
+                // One card stands for its rank.
+                let rank = |kind: usize| &rules.kinds()[kind].rank;
+                let first = (0..rules.kinds().len()).find(|&kind| rank(kind) == rank(card.kind()));
+                Some(Mark::Snaps(seat, spot.seat(), first.and_then(Card::new)?))
+            }
+            Event::Penalised { seat, .. } => Some(Mark::IsPenalised(seat)),
+            _ => None,
+        }
+        .filter(|mark| !marks.contains(mark))
+    }
+
+    fn text(self, rules: &Rules) -> String {
+        match self {
+            Mark::Calls(seat) => format!("{seat} calls first"),
+            Mark::IsPenalised(seat) => format!("{seat} gets a penalty card"),
+            Mark::Snaps(seat, owner, card) => {
+                let rank = &rules.kinds()[card.kind()].rank;
+                let whose = if owner == seat { "own".to_owned() } else { format!("{owner}'s") };
+                let article = if owner == seat { "an " } else { "" };
+                format!("{seat} snaps {article}{whose} {rank}")
+            }
+        }
+    }
+}
+
+impl Measured {
+    fn new(action: Action) -> Measured {
+        let none = MeanAccumulator::default();
+        Measured { action, chance: none, gain: none, points: [0.0; MAX_SEATS], marks: BTreeMap::new() }
+    }
+
+    fn games(&self) -> f64 {
+        f64::from(self.chance.number())
+    }
+
+    fn share(&self, mark: Mark) -> f64 {
+        f64::from(self.marks.get(&mark).copied().unwrap_or(0)) / self.games()
+    }
+
+    fn advice(&self, best: &Measured, seats: usize, rules: &Rules, z: f64) -> DecisionAdvice {
+        let is_best = self.action == best.action;
+        let IntervalEstimate { mean, low, high } = IntervalEstimate::of(&self.gain, z);
+        let chance = IntervalEstimate::of(&self.chance, z);
+        DecisionAdvice {
+            action: self.action,
+            chance: IntervalEstimate { low: chance.low.max(0.0), high: chance.high.min(1.0), ..chance },
+            cost: (!is_best).then_some(IntervalEstimate { mean: -mean, low: -high, high: -low }),
+            points: self.points[..seats].iter().map(|sum| sum / self.games()).collect(),
+            reason: (!is_best).then(|| self.reason(best, seats, rules)),
+        }
+    }
+
+    /// The greatest difference between the games after the best decision and after this one.
+    fn reason(&self, best: &Measured, seats: usize, rules: &Rules) -> String {
+        let difference = |mark: &Mark| best.share(*mark) - self.share(*mark);
+        let by_size = |one: &Mark, other: &Mark| difference(one).abs().total_cmp(&difference(other).abs());
+        let mark = best.marks.keys().chain(self.marks.keys()).copied().max_by(by_size);
+        let (action, other) = (best.action, self.action);
+        let Some(mark) = mark.filter(|mark| difference(mark).abs() >= MIN_SHARE_DIFFERENCE) else {
+            let gap = |seat: &usize| self.points[*seat] / self.games() - best.points[*seat] / best.games();
+            let seat = (0..seats).max_by(|one, other| gap(one).abs().total_cmp(&gap(other).abs())).unwrap_or(0);
+            let (points, more) = (gap(&seat), if gap(&seat) < 0.0 { "fewer" } else { "more" });
+            let seat = Seat::ALL[seat];
+            return format!(
+                "After `{other}`, {seat} has {:.1} points {more} at the end than after `{action}`.",
+                points.abs()
+            );
+        };
+        let tenths = |own: &Measured| (10.0 * own.share(mark)).round();
+        let (text, most) = (mark.text(rules), tenths(best));
+        match most.partial_cmp(&tenths(self)) {
+            Some(Ordering::Equal) => {
+                let [own, others] = [best, self].map(|own| (100.0 * own.share(mark)).round());
+                format!("After `{action}`, {text} in {own} of 100 games, and in {others} after `{other}`.")
+            }
+            _ => format!("After `{action}`, {text} in {most} of 10 games, and in {} after `{other}`.", tenths(self)),
+        }
+    }
+}
+
+/// The context of all playouts of a position.
+struct AdvicePlayouts {
+    seat: Seat,
+    /// The policy of the seat and that of the others, with their public histories.
+    policies: [(Blueprint, BlueprintHistory); 2],
+    knowledge: Knowledge,
+    history: CardHistory,
+    valuer: Valuer,
+    of_match: bool,
+    asks_all: bool,
+    base: u64,
+    lowest_now: MeanAccumulator,
+}
+
+/// The end of a playout.
+struct Finished {
+    values: [f64; MAX_SEATS],
+    points: [f64; MAX_SEATS],
+    marks: Vec<Mark>,
+}
+
+impl AdvicePlayouts {
+    fn new(position: &Position, settings: &AdviceSettings) -> Result<AdvicePlayouts, AdviceError> {
+        let (standing, sightings) = (position.standing(), position.sightings());
+        let (rules, seats) = (standing.setup.rules, standing.setup.seats);
+        let begin = |name: BlueprintName| {
+            let mut policy = name.policy();
+            let mut past = policy.begin(&rules, seats).map_err(AdviceError)?;
+            policy.round_begins(&standing);
+            for sighting in &sightings {
+                past.notice(sighting);
+            }
+            Ok((policy, past))
+        };
+        let policies = [begin(settings.agent)?, begin(settings.opponents)?];
+        let of_match = rules.spec().match_end != MatchEnd::Rounds(1);
+        let mut valuer = Valuer::new(if of_match { Utility::Match } else { Utility::Win });
+        valuer.round_begins(&standing);
+        let mut history = CardHistory::new(&rules, seats);
+        for sighting in &sightings {
+            history.notice(sighting);
+        }
+        Ok(AdvicePlayouts {
+            seat: position.observation().seat(),
+            asks_all: policies.iter().any(|(policy, _)| policy.gambles()),
+            policies,
+            knowledge: position.knowledge(),
+            history,
+            valuer,
+            of_match,
+            base: mix(settings.seed ^ 0x0adc_1ce0),
+            lowest_now: MeanAccumulator::default(),
+        })
+    }
+
+    /// The legal decisions, one of each set of decisions that differ only in cards that the seat cannot distinguish.
+    fn different_choices(&self, view: &Observation<'_>) -> Vec<Action> {
+        let mut different: Vec<Action> = Vec::new();
+        for action in view.choices().iter() {
+            if !different.iter().any(|&other| self.history.are_alike_decisions(view, other, action)) {
+                different.push(action);
+            }
+        }
+        different
+    }
+
+    fn world(&self, view: &Observation<'_>, stage: u64, number: u32) -> State {
+        let mut world = self.knowledge.sample(view, &mut SplitMix::new(mix(self.base ^ stage), number));
+        if !self.asks_all {
+            world.ask_knowing_only();
+        }
+        world
+    }
+
+    /// Plays a game to the end of the round after this decision.
+    fn play(&mut self, world: &State, action: Action, chance: &mut impl Chance) -> Finished {
+        let (mut world, mut marks) = (world.clone(), Vec::new());
+        let rules = *world.table().rules();
+        let mut pasts = [self.policies[0].1.clone(), self.policies[1].1.clone()];
+        let mut action = Some(action);
+        while let Some(actor) = world.actor() {
+            let at = usize::from(actor != self.seat);
+            let decision = action.take().unwrap_or_else(|| self.policies[at].0.decide(&world.view(actor), &pasts[at]));
+            let mut sink = |event: &Event<Card>| {
+                for past in &mut pasts {
+                    past.notice(event);
+                }
+                marks.extend(Mark::of(event, &rules, &marks));
+            };
+            world.carry_out(decision, chance, &mut sink);
+        }
+        let result = RoundResult::of(&world).expect("the round is over and settled");
+        let mut points = [0.0; MAX_SEATS];
+        points.iter_mut().zip(result.points()).for_each(|(sum, &own)| *sum = f64::from(own));
+        Finished { values: self.valuer.values(&world), points, marks }
+    }
+
+    /// The chance in the game with this number, the same for all decisions.
+    fn dice(&self, stage: u64, number: u32) -> Dice<SplitMix> {
+        Dice(SplitMix::new(mix(!self.base ^ stage), number))
+    }
+
+    /// The decisions, the most promising first, by successive halving (Karnin, Koren and Somekh 2013).
+    fn select(&mut self, view: &Observation<'_>, choices: &[Action]) -> Vec<Action> {
+        let mut live: Vec<(Action, f64)> = choices.iter().map(|&action| (action, 0.0)).collect();
+        let (mut out, mut number) = (Vec::new(), 0);
+        while live.len() > 1 {
+            let worlds = (SELECTION_PLAYOUTS / live.len()).max(MIN_SELECTION_WORLDS);
+            for _ in 0..worlds {
+                let (world, dice) = (self.world(view, 1, number), self.dice(1, number));
+                for (action, sum) in &mut live {
+                    *sum += self.play(&world, *action, &mut dice.clone()).values[self.seat.index()];
+                }
+                number += 1;
+            }
+            live.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+            out.splice(0..0, live.drain(live.len().div_ceil(2)..).map(|(action, _)| action));
+        }
+        out.splice(0..0, live.into_iter().map(|(action, _)| action));
+        out
+    }
+
+    /// Measures the decisions, the best first, in worlds that the selection has not used.
+    fn measure(
+        &mut self,
+        view: &Observation<'_>,
+        ranked: &[Action],
+        games: Option<u32>,
+        z: f64,
+        correction: u64,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Vec<Measured> {
+        let (stage, own) = (2 + correction, self.seat.index());
+        let mut measured: Vec<Measured> = ranked.iter().copied().map(Measured::new).collect();
+        self.lowest_now = MeanAccumulator::default();
+        let is_known = |decision: &Measured| {
+            let gain = IntervalEstimate::of(&decision.gain, z);
+            gain.half() <= PRECISION.max(-gain.mean / 4.0)
+        };
+        let mut live: Vec<usize> = (0..ranked.len()).collect();
+        for number in 0..games.unwrap_or(MAX_WORLDS) {
+            if number > 0 && number % BLOCK_WORLDS == 0 {
+                live.retain(|&at| at == 0 || games.is_some() || !is_known(&measured[at]));
+                let is_chance_known = || IntervalEstimate::of(&measured[0].chance, z).half() <= 2.0 * PRECISION;
+                if games.is_none() && live.len() == 1 && is_chance_known() || !goes_on() {
+                    break;
+                }
+            }
+            let (world, dice) = (self.world(view, stage, number), self.dice(stage, number));
+            self.lowest_now.add(has_fewest_points(&world, self.seat));
+            let mut best = 0.0;
+            for &at in &live {
+                let finished = self.play(&world, ranked[at], &mut dice.clone());
+                let value = finished.values[own];
+                best = if at == 0 { value } else { best };
+                let decision = &mut measured[at];
+                decision.chance.add(value);
+                decision.gain.add(value - best);
+                decision.points.iter_mut().zip(finished.points).for_each(|(sum, points)| *sum += points);
+                finished.marks.into_iter().for_each(|mark| *decision.marks.entry(mark).or_default() += 1);
+            }
+        }
+        measured
+    }
+}
+
+/// 1 if no other seat has fewer points on the table than this seat, and 0 otherwise.
+fn has_fewest_points(world: &State, seat: Seat) -> f64 {
+    let table = world.table();
+    let points = |seat: Seat| -> i32 {
+        table
+            .layout(seat)
+            .iter_of(seat)
+            .filter_map(|spot| world.face(spot))
+            .map(|card| table.rules().points(card))
+            .sum()
+    };
+    let own = points(seat);
+    f64::from(u8::from(Seat::ALL[..table.seats()].iter().all(|&other| points(other) >= own)))
+}
+
+#[cfg(test)]
+mod tests;
