@@ -2,6 +2,7 @@
 
 use cambio_core::{Action, Agent, AgentError, Card, Observation, Phase, Spot, SpotSet};
 
+use crate::call_rule::CallRule;
 use crate::card_model::mean_elsewhere;
 use crate::params;
 use crate::tie::{LeastSpots, least_of, one_of};
@@ -11,6 +12,8 @@ params! {
     pub struct GreedyParams {
         /// Calls when the expected sum of its own cards is at most this.
         call_at: i32 = 5 in -20..=100,
+        /// The rule for its calls.
+        ..rule: CallRule,
     }
 }
 
@@ -21,7 +24,7 @@ params! {
 /// breaks ties between cards by a hash of the pile, so that it prefers no seat and no slot.
 #[derive(Clone, Debug)]
 pub struct Greedy {
-    call_at: f64,
+    params: GreedyParams,
 }
 
 /// The top card is taken only if it saves this many points. Otherwise a draw may save more, or give a power.
@@ -30,12 +33,18 @@ const TAKE_GAIN: f64 = 4.0;
 impl Greedy {
     /// A greedy player.
     pub fn new(params: &GreedyParams) -> Greedy {
-        Greedy { call_at: params.call_at.into() }
+        Greedy { params: *params }
+    }
+
+    fn calls(&self, estimate: &CardEstimates<'_, '_>) -> bool {
+        let view = estimate.view;
+        let rule = self.params.rule.decides(view, view.seat(), estimate.own(), view.rules());
+        rule.unwrap_or_else(|| estimate.own_sum() <= self.params.call_at.into())
     }
 
     fn start(&self, estimate: &CardEstimates<'_, '_>) -> Action {
         let choices = estimate.view.choices();
-        if choices.contains(Action::Call) && estimate.own_sum() <= self.call_at {
+        if choices.contains(Action::Call) && self.calls(estimate) {
             return Action::Call;
         }
         let top = estimate.view.table().top();
@@ -55,7 +64,7 @@ impl Agent for Greedy {
         let estimate = CardEstimates::new(view);
         Ok(match view.table().phase() {
             Phase::Start => self.start(&estimate),
-            Phase::Close if estimate.own_sum() <= self.call_at && view.choices().contains(Action::Call) => Action::Call,
+            Phase::Close if self.calls(&estimate) && view.choices().contains(Action::Call) => Action::Call,
             Phase::Close => Action::End,
             Phase::Held(_) => estimate.keep_or_drop(),
             Phase::Window | Phase::Chain => estimate.snap_or_pass(),

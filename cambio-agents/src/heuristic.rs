@@ -10,6 +10,7 @@ use cambio_core::{
     Action, Agent, AgentError, Briefing, Card, Notice, Observation, Phase, Score, Seat, Spot, SpotSet, Standing, View,
 };
 
+use crate::call_rule::CallRule;
 use crate::card_model::{CardModel, mean_elsewhere};
 use crate::memory::{Memory, MemoryParams};
 use crate::tie::{LeastSpots, least_of, one_of};
@@ -50,6 +51,8 @@ params! {
         foreign_gain: f64 = 0.5 in 0.0..=30.0,
         /// Touches a card as a bluff with this probability, if the rules allow it.
         bluff: f64 = 0.0 in 0.0..=1.0,
+        /// The rule for its calls.
+        ..rule: CallRule,
         /// The parameters of its memory.
         ..memory: MemoryParams,
     }
@@ -334,6 +337,10 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
     }
 
     fn calls(&self) -> bool {
+        let (seat, rules) = (self.view.seat(), self.view.rules());
+        if let Some(calls) = self.params.rule.decides(self.model, seat, self.own, rules) {
+            return calls;
+        }
         let own = self.own_sum();
         if let Cap::Score(most) = self.view.rules().spec().cap
             && own > f64::from(most)

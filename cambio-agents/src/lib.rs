@@ -35,6 +35,7 @@
 mod advantage;
 mod advice;
 mod belief;
+mod call_rule;
 mod card_model;
 mod external;
 mod greedy;
@@ -64,6 +65,7 @@ mod value;
 pub use advantage::{AdvantageEstimator, DecisionAdvantage};
 pub use advice::{Advice, AdviceError, AdviceSettings, DecisionAdvice, IntervalEstimate};
 pub use belief::{Belief, Likelihood};
+pub use call_rule::CallRule;
 pub use external::{
     CommandError, External, ExternalParams, PROTOCOL, ServeError, adopt_orphans, end_orphans, interrupt,
     is_interrupted, serve,

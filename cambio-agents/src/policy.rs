@@ -11,6 +11,7 @@ use cambio_core::{
     Action, Agent, AgentError, Briefing, Card, Event, Notice, Observation, Rules, Seat, Standing, State, View,
 };
 
+use crate::call_rule::CallRule;
 use crate::heuristic::{HeuristicParams, blueprint};
 use crate::learned::{MatchStanding, Network, NetworkEvaluation, win_share};
 use crate::params;
@@ -443,6 +444,8 @@ params! {
         /// estimated win share, instead of taking the best one; default: the temperature of the level, or 1 for a
         /// policy.
         temperature: Option<f64> in 0.001..=10.0,
+        /// The rule for its calls.
+        ..rule: CallRule,
     }
 }
 
@@ -480,6 +483,19 @@ impl Learned {
         Learned { policy: NetworkPolicy::shipped(), params: LearnedParams::default(), seated: None }
     }
 
+    /// Evaluates a decision. Returns whether the rule for calls decides to call; if it decides not to, the call is no candidate.
+    fn evaluate(&mut self, view: &Observation<'_>) -> Option<bool> {
+        let (past, _) = self.seated.as_ref().expect("a match begins with a briefing");
+        self.policy.evaluate(view, past);
+        let layout = view.table().layout(view.seat());
+        let calls = self.params.rule.decides(view, view.seat(), layout, view.rules());
+        let calls = calls.filter(|_| view.allows(Action::Call));
+        if calls == Some(false) {
+            self.policy.evaluation.remove(Action::Call);
+        }
+        calls
+    }
+
     /// The same player with these parameters.
     #[must_use]
     pub(crate) fn with_params(self, params: &LearnedParams) -> Learned {
@@ -504,8 +520,10 @@ impl Agent for Learned {
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
-        let (past, stream) = self.seated.as_mut().expect("a match begins with a briefing");
-        self.policy.evaluate(view, past);
+        if self.evaluate(view) == Some(true) {
+            return Ok(Action::Call);
+        }
+        let (_, stream) = self.seated.as_mut().expect("a match begins with a briefing");
         let (network, evaluation) = (self.policy.network(), self.policy.evaluation());
         Ok(match self.params.temperature(network) {
             None => evaluation.choose(network.inputs(), view),
@@ -514,13 +532,12 @@ impl Agent for Learned {
     }
 
     fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
-        let (past, _) = self.seated.as_ref().expect("a match begins with a briefing");
-        self.policy.evaluate(view, past);
+        let calls = self.evaluate(view) == Some(true);
         let (network, evaluation) = (self.policy.network(), self.policy.evaluation());
-        if let Some(temperature) = self.params.temperature(network) {
+        if let Some(temperature) = self.params.temperature(network).filter(|_| !calls) {
             return Ok(Some(evaluation.probabilities(network.inputs(), view, temperature)));
         }
-        let decided = evaluation.choose(network.inputs(), view);
+        let decided = if calls { Action::Call } else { evaluation.choose(network.inputs(), view) };
         Ok(Some(view.choices().iter().map(|choice| f64::from(u8::from(choice == decided))).collect()))
     }
 

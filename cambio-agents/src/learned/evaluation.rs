@@ -226,6 +226,15 @@ impl NetworkEvaluation {
         self.candidates.iter().position(|candidate| candidate.key == key)
     }
 
+    /// Removes the candidate of this decision, unless it is the only one.
+    pub(crate) fn remove(&mut self, action: Action) {
+        let found = self.candidates.iter().position(|candidate| candidate.action == action);
+        if let Some(index) = found.filter(|_| self.candidates.len() > 1) {
+            self.candidates.remove(index);
+            self.values.remove(index);
+        }
+    }
+
     /// The index of the candidate with the highest value, the first one if several tie.
     pub fn best(&self) -> usize {
         let mut best = 0;

@@ -46,7 +46,7 @@ params! {
 fn counting(matches: &Arc<AtomicUsize>) -> Roster {
     let (inside, outside) = (Arc::clone(matches), Arc::clone(matches));
     let counted = |params: &CountingParams, matches: &Arc<AtomicUsize>| {
-        let agent = Greedy::new(&GreedyParams { call_at: params.call_at });
+        let agent = Greedy::new(&GreedyParams { call_at: params.call_at, ..GreedyParams::default() });
         CountingAgent { agent, matches: Arc::clone(matches) }
     };
     let text = Text {
