@@ -7,6 +7,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod advantage;
+mod advise;
 mod agents;
 #[cfg(feature = "learn")]
 mod bench;
@@ -122,6 +123,11 @@ enum Command {
         after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nWherever the agent and the policy differ, the command plays the rest of the\nround after each of the two decisions. This removes most of the luck of the\ncards, so intervals are about half as wide as those from the rounds' results."
     )]
     Advantage(advantage::Args),
+    /// Advise a seat in a position: what each decision is worth, and why
+    #[command(
+        after_help = "Examples:\n  cambio advise 'classic a=7s,2h,?,? b=?/b,?/b,?,? turns=5 pile=9c'\n  cambio advise 'classic a=?,?,3h,As b=?,?,?/b,?/b turns=3 phase=held held=5d pile=9c' --opponents sharp\n  cambio advise \"$(cambio replay match.jsonl --position 1.12 2>/dev/null)\"\n\nThe chapter Positions of the book describes the text of a position."
+    )]
+    Advise(advise::Args),
     /// Measure an agent by the frozen benchmark, or print a leaderboard
     #[command(
         override_usage = "cambio bench [OPTIONS] --out <DIR> <AGENT>\n       cambio bench [OPTIONS] --board <DIR>...",
@@ -238,6 +244,7 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
+        Command::Advise(args) => advise::run(&args),
         Command::Run(args) => run::run(&args, roster),
         Command::Match(args) => duel::run(&args, roster),
         #[cfg(feature = "report")]

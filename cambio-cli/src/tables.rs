@@ -65,7 +65,6 @@ fn print_with_bold(text: &str, out: &mut Stdout) -> io::Result<()> {
 }
 
 /// Prints tables of `rows`.
-#[cfg(feature = "report")]
 pub(super) fn print_rows<R: cambio_sim::Row + serde::Serialize>(
     rows: &[R],
     format: Format,

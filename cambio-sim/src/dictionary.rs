@@ -3,6 +3,7 @@
 use cambio_exec::{Column, Row, one_line, table};
 use serde::Serialize;
 
+use crate::advice::AdviceRow;
 use crate::comparison::ComparisonRow;
 use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use crate::plan::{WITH_LUCK, WITHOUT_LUCK};
@@ -101,6 +102,7 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         DocumentedTable::of::<BaselineRow>("report", "--baseline").labelled(&if_measured),
         DocumentedTable::of::<EquivalenceRow>("report", "--margin").labelled(&if_measured),
         DocumentedTable::of::<ComparisonRow>("report", "A B"),
+        DocumentedTable::of::<AdviceRow>("advise", "--format csv"),
         DocumentedTable::of::<ResponsePoint>("tune", "curve.csv").with(
             "<parameter>",
             "text",

@@ -24,6 +24,7 @@
 //! ```
 
 mod advantage_experiment;
+mod advice;
 mod comparison;
 mod dictionary;
 pub mod digest;
@@ -41,6 +42,7 @@ pub mod table;
 pub mod tune;
 
 pub use advantage_experiment::{AdvantageOptions, AdvantageResult, DecisionKindAdvantage, decision_kind};
+pub use advice::{AdviceOptions, AdviceRow, ShownAdvice};
 pub use cambio_exec::{
     CancelToken, Column, Estimate, Executor, ExecutorError, MOST_THREADS, Row, ThreadsError, Worker,
 };

@@ -1,0 +1,154 @@
+//! Advice for a position as a table.
+
+use cambio_agents::{Advice, AdviceSettings, BlueprintName, DecisionAdvice, IntervalEstimate, WordEnum as _};
+use cambio_core::Position;
+use cambio_core::text::excerpt;
+use cambio_exec::{Estimate, table};
+use serde::{Deserialize, Serialize};
+
+use crate::table::{Table, Tables, plus_minus};
+
+table! {
+    /// A decision of a position with its value.
+    pub AdviceRow {
+        /// The decision. It also stands for decisions that differ only in cards that the seat cannot distinguish.
+        decision: String,
+        /// Whether the decision is the best, or its cost is not shown to be above 0.
+        may_be_best: bool,
+        /// The chance of the seat to win the round, or the match if it has several rounds. All intervals of the table are valid
+        /// together at 95 %.
+        chance: Estimate => "wins" [Ends],
+        /// The chance after the best decision minus this chance; empty for the best decision.
+        cost: Option<Estimate> => "wins" [Ends],
+        /// Mean points of each seat on the table at the end of the round, seat a first, with spaces between.
+        points: String => "points",
+        /// How the games differ from those after the best decision; empty for the best decision.
+        reason: Option<String>,
+    }
+}
+
+/// How advice is computed.
+///
+/// ```
+/// use cambio_sim::AdviceOptions;
+///
+/// let options = AdviceOptions { games: Some(200), ..AdviceOptions::default() };
+/// let shown = options.advise("classic a=7s,2h,?,? b=?/b,?/b,?,? turns=5 pile=9c", &|| true)?;
+/// assert!(shown.tables().text().contains("draw"));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct AdviceOptions {
+    /// The policy of the seat after its decision: `learned`, or a heuristic such as `sharp`
+    #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", default_value_t = Self::default().agent))]
+    pub agent: String,
+    /// The policy of the other seats
+    #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", default_value_t = Self::default().opponents))]
+    pub opponents: String,
+    /// The number of games after each decision; by default, as many as it takes to know each cost to ± 1 win in 100, or to a
+    /// quarter of the cost
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..)))]
+    pub games: Option<u32>,
+    /// The seed of the worlds and of the games
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0))]
+    pub seed: u64,
+}
+
+impl Default for AdviceOptions {
+    fn default() -> AdviceOptions {
+        AdviceOptions { agent: "learned".to_owned(), opponents: "learned".to_owned(), games: None, seed: 0 }
+    }
+}
+
+impl AdviceOptions {
+    /// Advises the seat to act in the position of this text: see [`Advice::of`].
+    ///
+    /// # Errors
+    /// If the text is not a position, an option is not valid, or the position has no advice.
+    pub fn advise(&self, position: &str, goes_on: &dyn Fn() -> bool) -> Result<ShownAdvice, String> {
+        let position: Position = position.parse().map_err(|error| format!("position: {error}"))?;
+        let policy = |option: &str, name: &String| {
+            BlueprintName::named(name).ok_or_else(|| {
+                format!("`{option}` must be one of {}, found `{}`", BlueprintName::WORDS.join(", "), excerpt(name))
+            })
+        };
+        if self.games.is_some_and(|games| games < 2) {
+            return Err("`games` must be at least 2".to_owned());
+        }
+        let settings = AdviceSettings {
+            agent: policy("agent", &self.agent)?,
+            opponents: policy("opponents", &self.opponents)?,
+            games: self.games,
+            seed: self.seed,
+        };
+        let advice = Advice::of(&position, &settings, goes_on).map_err(|error| error.to_string())?;
+        Ok(ShownAdvice { options: self.clone(), advice })
+    }
+}
+
+/// Advice with the options that led to it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ShownAdvice {
+    options: AdviceOptions,
+    /// The advice.
+    pub advice: Advice,
+}
+
+impl ShownAdvice {
+    /// The rows of the table, the best decision first.
+    pub fn rows(&self) -> Vec<AdviceRow> {
+        let estimate = |own: IntervalEstimate| {
+            Estimate { mean: own.mean, ..Estimate::default() }.with_ends(Some((own.low, own.high)))
+        };
+        let row = |own: &DecisionAdvice| AdviceRow {
+            decision: own.action.to_string(),
+            may_be_best: own.may_be_best(),
+            chance: estimate(own.chance),
+            cost: own.cost.map(estimate),
+            points: own.points.iter().map(|points| format!("{points:.1}")).collect::<Vec<_>>().join(" "),
+            reason: own.reason.clone(),
+        };
+        self.advice.decisions.iter().map(row).collect()
+    }
+
+    /// The advice for people.
+    pub fn tables(&self) -> Tables {
+        let Advice { seat, of_match, unmeasured, lowest_now, worlds, .. } = &self.advice;
+        let percent = |value: &Estimate| {
+            let value = value.scaled(100.0);
+            plus_minus(value.mean, value.ends(), 1)
+        };
+        let line = |row: &AdviceRow| {
+            let star = if row.may_be_best { "* " } else { "  " };
+            let cost = row.cost.as_ref().map_or(String::new(), percent);
+            [format!("{star}{}", row.decision), percent(&row.chance), cost, row.points.clone()]
+        };
+        let rows = self.rows();
+        let what = if *of_match { "match" } else { "round" };
+        let heads =
+            ["decision".to_owned(), format!("wins of 100, {what}"), "cost".to_owned(), "points at the end".to_owned()];
+        let table = Table::shown(heads, rows.iter().map(line));
+        let reason = rows.iter().find_map(|row| row.reason.as_ref().filter(|_| !row.may_be_best));
+        let reason = reason.or_else(|| rows.iter().find_map(|row| row.reason.as_ref()));
+        let reason = reason.map_or(String::new(), |reason| format!("{reason}\n"));
+        let more = match unmeasured {
+            0 => String::new(),
+            1 => "One more decision fell behind early.\n".to_owned(),
+            more => format!("{more} more decisions fell behind early.\n"),
+        };
+        let AdviceOptions { agent, opponents, .. } = &self.options;
+        let lowest = 100.0 * lowest_now.mean;
+        Tables {
+            title: format!(
+                "Seat {seat} is to act. It has the fewest points now, or as few as another seat, in {lowest:.0} of 100 worlds.\n\n"
+            ),
+            parts: vec![(String::new(), table, String::new())],
+            notes: format!(
+                "{reason}{more}*: the best decision, and those that are not shown to be worse; all intervals hold together at 95 %.\n\
+                 {worlds} worlds, drawn uniformly; then seat {seat} plays like {agent}, and the others like {opponents}.\n"
+            ),
+        }
+    }
+}
