@@ -28,6 +28,7 @@ mod episode;
 mod error;
 mod game;
 mod observation;
+mod position;
 mod python_agent;
 mod record;
 mod rounds;
@@ -56,7 +57,7 @@ macro_rules! copies {
 
 copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules::PyBlock, rules::PyLayout);
 copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord, small_game::PySmallGame);
-copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld);
+copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld, position::PyPosition);
 
 /// The compiled module of the package. `cambio_game` re-exports everything.
 #[pymodule]
@@ -74,6 +75,7 @@ mod _cambio {
         },
         game::{PyGame, game},
         observation::{PyKnowledge, PyObservation, PyWorld, observation},
+        position::PyPosition,
         record::PyRecord,
         rounds::{_bench, PyStudy},
         rules::{PyBlock, PyLayout, PyRules},

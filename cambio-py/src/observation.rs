@@ -9,7 +9,9 @@ use cambio_core::engine::{CardSource, OwnedObservation, Setup};
 use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::view::{CardHistory, RoundHistory};
-use cambio_core::{Action, Card, Knowledge, Phase, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing, State, View};
+use cambio_core::{
+    Action, Card, Knowledge, Phase, Position, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing, State, View,
+};
 use cambio_solve::HistoryKey;
 use cambio_view::{Narrator, cards_in_short, power_in_words, rules_in_short};
 use numpy::PyArray1;
@@ -18,6 +20,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
 use crate::episode::{GameEpisode, SeatKeys};
+use crate::position::PyPosition;
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
 use crate::{args, error};
 
@@ -272,6 +275,11 @@ impl PyObservation {
         Ok(observation_in_words(&self.view, &self.sightings, &table, most as usize))
     }
 
+    /// The position: the observation without the history of the round, as one line of text.
+    fn position(&self) -> PyPosition {
+        PyPosition(Position::new(&self.view.observation(), &self.totals, self.rounds))
+    }
+
     /// The knowledge that the seat can deduce from this observation.
     fn knowledge(&self) -> PyResult<PyKnowledge> {
         Ok(PyKnowledge { observation: self.clone(), knowledge: self.deduced()? })
@@ -368,6 +376,19 @@ impl PartialEq for PyKnowledge {
     }
 }
 
+impl PyKnowledge {
+    pub(crate) fn new(observation: PyObservation, knowledge: Knowledge) -> PyKnowledge {
+        PyKnowledge { observation, knowledge }
+    }
+
+    /// The world of a seed.
+    pub(crate) fn world(&self, seed: u64) -> PyWorld {
+        let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
+        let state = self.knowledge.sample(&self.observation.view.observation(), &mut stream);
+        PyWorld { state, origin: WorldOrigin::Sampled(Box::new(self.clone()), seed) }
+    }
+}
+
 properties! { PyKnowledge, this;
     /// The seat that has this knowledge, from 0.
     seat: usize = this.knowledge.seat().index();
@@ -389,10 +410,7 @@ impl PyKnowledge {
 
     /// Samples uniformly from the worlds that the seat cannot distinguish. The same seed gives the same world.
     fn sample(&self, seed: &Bound<'_, PyAny>) -> PyResult<PyWorld> {
-        let seed = args::whole(seed, "seed", 0, u64::MAX)?;
-        let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
-        let state = self.knowledge.sample(&self.observation.view.observation(), &mut stream);
-        Ok(PyWorld { state, origin: WorldOrigin::Sampled(Box::new(self.clone()), seed) })
+        Ok(self.world(args::whole(seed, "seed", 0, u64::MAX)?))
     }
 
     fn __repr__(&self) -> String {

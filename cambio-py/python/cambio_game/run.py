@@ -88,7 +88,8 @@ def _value(text: str) -> Value:
 
 def _readers(name: str) -> dict[str, Callable[[str], Value]]:
     """The functions that read the cells of the columns of a file."""
-    types = {str(column["name"]): str(column["type"]) for column in columns() if column["file"] == f"{name}.csv"}
+    is_here = {"command": "advise"} if name == "advice" else {"file": f"{name}.csv"}
+    types = {str(column["name"]): str(column["type"]) for column in columns() if is_here.items() <= column.items()}
     kinds: dict[str, Callable[[str], Value]] = {
         "text": lambda cell: cell or None,
         "list of int32": lambda cell: [int(part) for part in cell.split()],
@@ -98,11 +99,12 @@ def _readers(name: str) -> dict[str, Callable[[str], Value]]:
 
 
 class Table(Sequence[Mapping[str, Value]]):
-    """A table of a run: a sequence of rows, each a dictionary by column. Numbers have all digits of the file."""
+    """A table: a sequence of rows, each a dictionary by column. Numbers have all digits of the file."""
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, shown: str | None = None) -> None:
         self.name = name
         self._text = text
+        self._shown = shown
         reader = csv.DictReader(io.StringIO(text))
         self.columns: tuple[str, ...] = tuple(reader.fieldnames or ())
         readers = _readers(name)
@@ -131,8 +133,11 @@ class Table(Sequence[Mapping[str, Value]]):
     def __repr__(self) -> str:
         return f"<Table {self.name!r} of {len(self)} rows: {', '.join(self.columns)}>"
 
+    def __str__(self) -> str:
+        return repr(self) if self._shown is None else self._shown
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Table, (self.name, self._text)
+        return Table, (self.name, self._text, self._shown)
 
     def to_csv(self) -> str:
         """The text of the table's CSV file in the run folder."""
