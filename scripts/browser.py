@@ -622,7 +622,7 @@ class Checks:
             self.is_well(page, f"the table {where}")
             person.play(stop=lambda can: person.decisions > 6)
             self.is_well(page, f"the table after some decisions {where}")
-            for path in ["watch.html", "runs.html"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
+            for path in ["watch.html", "analyse.html", "runs.html"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
                 page.goto(self.address + path)
                 page.wait_for_selector("h1")
                 page.wait_for_timeout(150)
@@ -788,6 +788,38 @@ class Checks:
         page.reload()
         page.wait_for_selector(".caption")
         assert page.text_content("h1") == title, "the match is lost when the page is reloaded"
+
+    def test_a_position_is_set_up_and_advised(self):
+        """A reader sets up a position by mouse, gets advice, and finds it again behind its link."""
+        line = "[aria-label='The position as text']"
+        for width in (360, 1280):
+            page = self.open("analyse.html", ".analyse", width=width)
+            for spot, card in [("a3", "3 of hearts"), ("a4", "Ace of spades"), ("pile", "9 of clubs")]:
+                page.click(f"#{spot}")
+                page.click(f"dialog [aria-label^='{card}']")
+            page.select_option("#Now", "held")
+            page.click("#held")
+            self.is_well(page, f"the choice of a card at {width} px")
+            page.click("dialog [aria-label^='5 of diamonds']")
+            text = page.input_value(line)
+            assert text == "classic a=?,?,3h,As b=?,?,?/b,?/b turns=3 phase=held held=5d pile=9c"
+            page.click("button[type=submit]")
+            page.wait_for_selector(".advice tbody tr >> nth=3")
+            assert page.text_content(".advice h2") == "Replace card 1"
+            self.is_well(page, f"the advice at {width} px")
+            page.reload()
+            page.wait_for_selector("#held")
+            assert page.input_value(line) == text
+        page.fill(line, "classic a=7s,7s,?,? b=?,?,?,?")
+        page.press(line, "Enter")
+        assert "but the deck has 1" in page.text_content(".trouble")
+        self.watch(page, self.records)
+        page.goto(f"{page.url.split('#')[0]}#round=1&decision=9")
+        until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 9 ')")
+        page.click("text=Open as a position")
+        page.wait_for_selector(".analyse")
+        found = subprocess.run([CAMBIO, "replay", "--position", "1.9", self.records], check=True, capture_output=True, text=True)
+        assert page.input_value(line).split(" ")[:4] == found.stdout.split("\n")[0].split(" ")[:4]
 
     def test_strange_settings(self):
         """Whatever the browser has stored, the pages open with valid settings, and a whole setting is kept."""

@@ -27,7 +27,7 @@ def test_worlds_keep_what_the_seat_knows() -> None:
     worlds = position.worlds(50, seed=3)
     assert worlds == position.worlds(50, seed=3) and len(set(worlds)) > 40
     assert all(world.faces["a1"] == "7s" and "9c" not in world.stock for world in worlds)
-    with pytest.raises(cambio.CambioError, match="`number` must be at least 1"):
+    with pytest.raises(cambio.CambioError, match="`number` must be"):
         position.worlds(0)
 
 

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use cambio_agents::{AgentSpec, ParamValue, Roster};
+use cambio_core::position::{Position, PositionError};
 use cambio_core::rules::{MAX_SEATS, PRESETS};
 use cambio_core::{Record, Rules, RulesSpec};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::config::PERSON_NAME;
 use crate::scene::{CardValue, KindView};
@@ -115,6 +117,7 @@ struct PresetOption {
     name: &'static str,
     in_short: [String; 3],
     seats: usize,
+    hand: usize,
     kinds: Vec<KindView>,
     worth: Vec<CardValue>,
 }
@@ -250,13 +253,28 @@ impl Catalogue {
         Ok(record)
     }
 
+    /// Reads a position.
+    ///
+    /// # Errors
+    /// If the text is not a position, or pages have already sent too many rule systems.
+    pub fn position(&self, text: &str) -> Result<Position, RequestError> {
+        // The rules are kept in memory as soon as they are valid.
+        if let Some(Ok(rules)) = serde_json::Deserializer::from_str(text).into_iter::<Value>().next()
+            && let Ok(spec) = RulesSpec::from_json(&rules)
+        {
+            self.count_rules(&spec)?;
+        }
+        text.parse().map_err(|error: PositionError| RequestError::invalid(error))
+    }
+
     /// What a page offers for a new table.
     pub(crate) fn options(&self) -> TableOptions {
         let preset = |name: &'static str| {
             let rules = Rules::preset(name).expect("the shipped presets are rules");
             let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
             let (kinds, worth) = (KindView::all(&rules), CardValue::all(&rules));
-            PresetOption { name, in_short: rules_in_short(&rules), seats, kinds, worth }
+            let hand = rules.spec().hand.count();
+            PresetOption { name, in_short: rules_in_short(&rules), seats, hand, kinds, worth }
         };
         let mut agents = Vec::new();
         for entry in self.roster.entries().iter().filter(|entry| !entry.sees_all()) {

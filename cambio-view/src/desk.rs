@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cambio_agents::{Network, missing_networks};
+use cambio_agents::{Advice, AdviceSettings, Network, missing_networks};
 use cambio_core::rng::Seed;
 use cambio_core::{Record, RulesSpec};
 use serde::de::DeserializeOwned;
@@ -15,8 +15,8 @@ use serde_json::json;
 use crate::catalogue::{Catalogue, RequestError, TableOption};
 use crate::inquiry::{hint, inquire};
 use crate::requests::{
-    ActionRequest, CheckRequest, ExplainRequest, HintRequest, MatchRequest, ReviewRequest, TableRequest,
-    position_for_hint, replay_in_json,
+    ActionRequest, CheckRequest, ExplainRequest, HintRequest, MatchRequest, PositionRequest, ReviewRequest,
+    TableRequest, position_for_hint, position_in_json, replay_in_json,
 };
 use crate::review::{ReviewProgress, review};
 use crate::session::{SavedSession, Session};
@@ -106,6 +106,7 @@ type Result<T> = std::result::Result<T, RequestError>;
 /// | POST `api/matches` | the replay of a match of agents |
 /// | POST `api/check` | a match of a published run, compared with its row |
 /// | POST `api/replay`, `api/explain` | the replay of a record, and the explanation of a decision |
+/// | POST `api/position`, `api/advise` | a position as data, and the advice for it |
 /// | POST `api/reviews`, then `api/reviews/N` | the number of the review of a round, and its progress |
 /// | `api/runs…` | the run folders of a server |
 ///
@@ -292,6 +293,16 @@ impl Desk {
                     let agent = catalogue.agent(&request.agent)?;
                     let (record, at) = (request.record(&catalogue)?, (request.round, request.decision));
                     Ok(text(&with_networks(inquire(&record, at, &agent, goes_on))??))
+                })
+            }
+            (["api", "position"], Some(_)) => {
+                now(position_in_json(&catalogue.position(&read::<PositionRequest>(body)?.position)?))
+            }
+            (["api", "advise"], Some(_)) => {
+                let position = catalogue.position(&read::<PositionRequest>(body)?.position)?;
+                later(move |goes_on| {
+                    let advice = with_networks(Advice::of(&position, &AdviceSettings::default(), goes_on))?;
+                    Ok(text(&advice.map_err(RequestError::invalid)?))
                 })
             }
             (["api", "reviews"], Some(_)) => self.begin_review(&read(body)?),

@@ -5,7 +5,7 @@ use cambio_agents::AgentSpec;
 use cambio_core::record::Fingerprinter;
 use cambio_core::rng::{Key, Seed, read_seed};
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::{Action, Agent, Deal, Observer, Players, Playing, Record, Referee, Seat};
+use cambio_core::{Action, Agent, Deal, Observer, Players, Playing, Position, Record, Referee, Seat};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -13,6 +13,7 @@ use crate::catalogue::{Catalogue, RequestError};
 use crate::config::{PERSON_NAME, SessionConfig};
 use crate::reaction::MEDIANS;
 use crate::replay::Replay;
+use crate::scene::KindView;
 use crate::session::{SavedSession, Session, SessionError};
 
 /// Reads a seed.
@@ -239,6 +240,41 @@ impl ExplainRequest {
     pub(crate) fn record(&self, catalogue: &Catalogue) -> Result<Record, RequestError> {
         catalogue.record(self.record.get())
     }
+}
+
+/// The request to read a position, or to advise the seat to act in it.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PositionRequest {
+    /// The text of the position.
+    pub position: String,
+}
+
+/// A position as data for the page that edits it.
+#[derive(Serialize)]
+struct PositionView {
+    /// The rules and the fields of the text.
+    rules: String,
+    fields: Vec<(String, String)>,
+    seat: char,
+    /// The kinds of cards, and the number of slots.
+    kinds: Vec<KindView>,
+    slots: usize,
+}
+
+/// A position as JSON, for the page that edits it.
+pub(crate) fn position_in_json(position: &Position) -> String {
+    let (text, view) = (position.to_string(), position.observation());
+    let (rules, fields) = text.split_at(text.rfind(" a=").expect("a position has a layout of seat a"));
+    let field = |field: &str| field.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let shown = PositionView {
+        rules: rules.to_owned(),
+        fields: fields.split_whitespace().filter_map(field).collect(),
+        seat: view.seat().letter(),
+        kinds: KindView::all(view.rules()),
+        slots: view.rules().slots(),
+    };
+    serde_json::to_string(&shown).expect("plain data serializes")
 }
 
 /// A replay and its record, which the page sends back when it requests an explanation or a review.

@@ -60,7 +60,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
       film.rounds.length > 1 ? h("label", {}, "Go to ", rounds) : null,
       h("label", {}, "Speed ", speed),
       h("label", { title: "Key: o" }, before, " Before the decision, with arrows")),
-    playOn ? h("div", { class: "row" }, onward) : null);
+    h("div", { class: "row" }, playOn ? onward : null, explain ? button("Open as a position", "Set up this decision on the page Analyse", analyse) : null));
 
   const bots = players.filter(({ spec }) => spec);
   const panel = chances?.({ go: (round, decision) => go(place(round, decision)), playOn: playOn && goOn, changed: () => compare() });
@@ -228,6 +228,17 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   }
   addEventListener("beforeprint", print);
   addEventListener("afterprint", () => root.querySelectorAll(".paper").forEach((paper) => paper.remove()));
+
+  // Opens the page that advises, with what the player knew at the current decision.
+  async function analyse() {
+    const [r, d] = places[at];
+    try {
+      const { position } = await explain(r + 1, Math.max(d, 1), "greedy");
+      location.assign(`analyse.html#position=${encodeURIComponent(position)}`);
+    } catch (error) {
+      caption.textContent = error.message;
+    }
+  }
 
   // Shows a bot's evaluation of the current decision.
   async function understand() {
