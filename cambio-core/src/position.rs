@@ -51,7 +51,25 @@ impl Position {
     /// If there is not one total for each seat.
     pub fn new(view: &Observation<'_>, totals: &[Score], rounds: usize) -> Position {
         assert_eq!(totals.len(), view.table().seats(), "one total for each seat");
-        Position { view: view.into(), totals: totals.to_vec(), rounds }
+        Position { view: view.into(), totals: totals.to_vec(), rounds }.without_past()
+    }
+
+    /// The same position without what no later decision depends on: the last window, and the last power.
+    fn without_past(mut self) -> Position {
+        let table = &mut self.view.table;
+        let is_power = matches!(table.phase, Phase::Power | Phase::Show);
+        let is_window = matches!(table.phase, Phase::Window | Phase::Gift | Phase::Chain);
+        if !is_power {
+            (table.step, table.pointed, table.named) = (0, SpotSet::EMPTY, SpotSet::EMPTY);
+            (table.declined_look, table.carried_out) = (false, false);
+        }
+        if !is_window {
+            (table.opener, table.opening) = (None, Opening::Landing);
+        }
+        if !is_power && !is_window {
+            (table.power, table.won) = (Power::NONE, false);
+        }
+        self
     }
 
     /// What the seat observes.
@@ -578,7 +596,7 @@ impl FromStr for Position {
                 return Err(PositionError(format!("seat {asked} has no legal decision in this position")));
             }
         }
-        Ok(Position { view, totals, rounds })
+        Ok(Position { view, totals, rounds }.without_past())
     }
 }
 

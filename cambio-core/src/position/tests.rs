@@ -1,5 +1,7 @@
 use super::*;
 use crate::Playing;
+use crate::engine::Dice;
+use crate::play::RoundResult;
 use crate::rng::{Bounded as _, Key, Purpose, SplitMix};
 use crate::rules::PRESETS;
 
@@ -29,10 +31,19 @@ fn positions_of_random_play_are_read_back() {
                     let read: Position = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
                     assert_eq!(&read, position, "{text}");
                     assert_eq!(read.observation().choices(), view.choices(), "{text}");
+                    let view = &position.observation();
                     let world = read.knowledge().sample(view, &mut SplitMix::new(seed, 0_u32));
                     assert_eq!(&world.observe(view.seat()), view, "{text}");
                     let expected = Position::new(&world.observe(view.seat()), read.totals(), read.rounds());
                     assert_eq!(expected, read, "{text}");
+                    // The world can be played to the end of the round.
+                    let (mut world, mut dice) = (world, Dice(SplitMix::new(seed, 1_u32)));
+                    while world.actor().is_some() {
+                        let number = dice.0.below(world.choices().len() as u32) as usize;
+                        let action = world.choices().nth(number).unwrap();
+                        world.carry_out(action, &mut dice, &mut ());
+                    }
+                    assert!(RoundResult::of(&world).is_some(), "{text}");
                 });
             }
         }
