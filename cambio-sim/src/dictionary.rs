@@ -9,6 +9,7 @@ use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, R
 use crate::plan::{WITH_LUCK, WITHOUT_LUCK};
 use crate::play::{TIMING_FILE, TimingRow};
 use crate::rows::{BehaviourRow, FILES};
+use crate::suite::SuiteRow;
 use crate::tune::ResponsePoint;
 
 /// A table with its columns.
@@ -103,6 +104,7 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         DocumentedTable::of::<EquivalenceRow>("report", "--margin").labelled(&if_measured),
         DocumentedTable::of::<ComparisonRow>("report", "A B"),
         DocumentedTable::of::<AdviceRow>("advise", "--format csv"),
+        DocumentedTable::of::<SuiteRow>("advise", "--suite"),
         DocumentedTable::of::<ResponsePoint>("tune", "curve.csv").with(
             "<parameter>",
             "text",

@@ -38,6 +38,7 @@ mod run;
 pub mod sprt;
 mod store;
 mod study;
+mod suite;
 pub mod table;
 pub mod tune;
 
@@ -68,6 +69,7 @@ pub use run::{
 };
 pub use store::{RunFolder, StoredRun};
 pub use study::{RemotePlayer, SettingOptions, StudyDriver, StudyError, StudyStep, TableOptions, read_options};
+pub use suite::{SuiteRow, TestPosition, measure_suite, suite_table};
 
 /// The version of the program, its git revision, and its Cargo profile.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CAMBIO_BUILD"), ")");

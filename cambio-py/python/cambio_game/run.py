@@ -88,7 +88,7 @@ def _value(text: str) -> Value:
 
 def _readers(name: str) -> dict[str, Callable[[str], Value]]:
     """The functions that read the cells of the columns of a file."""
-    is_here = {"command": "advise"} if name == "advice" else {"file": f"{name}.csv"}
+    is_here = {"command": "advise", "file": "--format csv"} if name == "advice" else {"file": f"{name}.csv"}
     types = {str(column["name"]): str(column["type"]) for column in columns() if is_here.items() <= column.items()}
     kinds: dict[str, Callable[[str], Value]] = {
         "text": lambda cell: cell or None,
