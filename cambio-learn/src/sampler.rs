@@ -265,8 +265,10 @@ fn is_far_from_presets(rules: &Rules) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cambio_agents::{Policy as _, Preset};
     use cambio_core::rng::Key;
-    use cambio_core::{Playing, Position};
+    use cambio_core::rules::MINI_GAMES;
+    use cambio_core::{Observation, Playing, Position, View as _};
 
     use super::*;
 
@@ -282,19 +284,37 @@ mod tests {
     }
 
     #[test]
-    fn positions_under_drawn_rules_are_read_back() {
-        for number in 0..50 {
-            let rules = sampled_rules(11, number);
-            let mut playing = Playing::new(&rules, 2, Key::new(number, 0)).unwrap();
-            let mut chance = SeededRng::new(number);
-            while let Some(turn) = playing.turn() {
-                let position = Position::new(&turn.view, playing.totals(), playing.rounds());
-                let text = position.to_string();
-                assert_eq!(text.parse(), Ok(position), "{text}");
-                let choices = turn.view.choices();
-                let action = choices.nth(chance.below(choices.len())).unwrap();
-                playing.act(action).unwrap();
+    fn positions_of_random_and_strong_play_are_read_back() {
+        let is_full = std::env::var_os("CAMBIO_FULL").is_some();
+        let named = PRESETS.iter().chain(&MINI_GAMES).map(|name| Rules::preset(name).unwrap());
+        let (mut found, mut sharp) = (0, Preset::Sharp.params());
+        for (number, rules) in (0..).zip(named.chain((0..50).map(|number| sampled_rules(11, number)))) {
+            for seats in [2, 4, 8].into_iter().filter(|&seats| rules.covers(seats).is_ok()) {
+                for seed in 0..if is_full { 10 } else { 1 } {
+                    let mut playing = Playing::new(&rules, seats, Key::new(seed, number)).unwrap();
+                    let mut chance = SeededRng::of_match(seed, number);
+                    while let Some(turn) = playing.turn() {
+                        let (view, choices) = (&turn.view, turn.view.choices());
+                        let position = Position::new(view, playing.totals(), playing.rounds());
+                        let text = position.to_string();
+                        let read: Position = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+                        assert_eq!(read, position, "{text}");
+                        let own = read.observation();
+                        assert_eq!(own.choices(), choices, "{text}");
+                        let known = |view: &Observation<'_>| view.known_cards(view.known()).collect::<Vec<_>>();
+                        assert_eq!((known(&own), own.held()), (known(view), view.held()), "{text}");
+                        let layouts = (own.table().occupied(), own.known_points());
+                        assert_eq!(layouts, (view.table().occupied(), view.known_points()), "{text}");
+                        found += 1;
+                        let random = choices.nth(chance.below(choices.len())).unwrap();
+                        // Half of the matches are strong play with a random decision now and then.
+                        let is_random = seed % 2 == 1 || chance.below(10) == 0 || (!is_full && number % 2 == 1);
+                        playing.act(if is_random { random } else { sharp.decide(view, &()) }).unwrap();
+                    }
+                }
             }
         }
+        println!("{found} positions");
+        assert!(found > if is_full { 100_000 } else { 10_000 }, "{found} positions");
     }
 }

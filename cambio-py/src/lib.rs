@@ -28,7 +28,6 @@ mod episode;
 mod error;
 mod game;
 mod observation;
-mod position;
 mod python_agent;
 mod record;
 mod rounds;
@@ -57,7 +56,7 @@ macro_rules! copies {
 
 copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules::PyBlock, rules::PyLayout);
 copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord, small_game::PySmallGame);
-copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld, position::PyPosition);
+copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld, observation::PyPosition);
 
 /// The compiled module of the package. `cambio_game` re-exports everything.
 #[pymodule]
@@ -74,8 +73,7 @@ mod _cambio {
             RulesError, RunError,
         },
         game::{PyGame, game},
-        observation::{PyKnowledge, PyObservation, PyWorld, observation},
-        position::PyPosition,
+        observation::{PyKnowledge, PyObservation, PyPosition, PyWorld, observation},
         record::PyRecord,
         rounds::{_bench, PyStudy},
         rules::{PyBlock, PyLayout, PyRules},

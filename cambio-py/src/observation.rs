@@ -12,6 +12,8 @@ use cambio_core::view::{CardHistory, RoundHistory};
 use cambio_core::{
     Action, Card, Knowledge, Phase, Position, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing, State, View,
 };
+use cambio_sim::AdviceOptions;
+use cambio_sim::table::Table;
 use cambio_solve::HistoryKey;
 use cambio_view::{Narrator, cards_in_short, power_in_words, rules_in_short};
 use numpy::PyArray1;
@@ -20,7 +22,6 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
 use crate::episode::{GameEpisode, SeatKeys};
-use crate::position::PyPosition;
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
 use crate::{args, error};
 
@@ -377,12 +378,8 @@ impl PartialEq for PyKnowledge {
 }
 
 impl PyKnowledge {
-    pub(crate) fn new(observation: PyObservation, knowledge: Knowledge) -> PyKnowledge {
-        PyKnowledge { observation, knowledge }
-    }
-
     /// The world of a seed.
-    pub(crate) fn world(&self, seed: u64) -> PyWorld {
+    fn world(&self, seed: u64) -> PyWorld {
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
         let state = self.knowledge.sample(&self.observation.view.observation(), &mut stream);
         PyWorld { state, origin: WorldOrigin::Sampled(Box::new(self.clone()), seed) }
@@ -624,5 +621,89 @@ fn meaning(action: Action, view: &OwnedObservation) -> String {
         Action::Touch(spot) => format!("touch {spot} as a bluff"),
         Action::Give(spot) => format!("give away your card {spot}"),
         Action::Cheat(spot) => format!("peek at your card {spot} for a penalty"),
+    }
+}
+
+/// What one seat knows at a moment, without the history of the round, as one line of text: see the chapter Positions of the book.
+///
+/// `Observation.position` returns the position of an observation.
+#[pyclass(frozen, eq, name = "Position", module = "cambio_game")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct PyPosition(pub(crate) Position);
+
+impl PyPosition {
+    fn knowledge(&self) -> PyKnowledge {
+        PyKnowledge { observation: self.observation(), knowledge: self.0.knowledge() }
+    }
+}
+
+#[pymethods]
+impl PyPosition {
+    #[new]
+    fn new(text: &str) -> PyResult<PyPosition> {
+        text.parse().map(PyPosition).map_err(|error| error::CambioError::new_err(format!("position: {error}")))
+    }
+
+    /// What the seat observes. Its events are those of a made-up round that leads to the position.
+    fn observation(&self) -> PyObservation {
+        PyObservation {
+            view: OwnedObservation::from(&self.0.observation()),
+            sightings: self.0.sightings(),
+            decided: Vec::new(),
+            rounds: self.0.rounds(),
+            totals: self.0.totals().to_vec(),
+            key: None,
+        }
+    }
+
+    /// Draws `number` worlds uniformly from what the position leaves open. The same seed gives the same worlds.
+    #[pyo3(signature = (number, seed = None))]
+    fn worlds(&self, number: &Bound<'_, PyAny>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PyWorld>> {
+        let number = args::whole(number, "number", 1, 1_000_000)?;
+        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX >> 20))?;
+        let knowledge = self.knowledge();
+        Ok((0..number).map(|world| knowledge.world((seed << 20) + world)).collect())
+    }
+
+    /// The value of each decision of the seat to act, the best first, by games in which the seat plays like the policy `agent` and the
+    /// other seats like `opponents`: "learned" or a heuristic such as "sharp". `games` is their number after each decision; by default,
+    /// they go on until each cost is known to ± 1 win in 100, or a quarter of the cost. Ctrl-C ends them. The same as `cambio advise`,
+    /// whose text is the text of the table.
+    #[pyo3(signature = (*, agent = "learned", opponents = "learned", games = None, seed = None))]
+    fn advise<'py>(
+        &self,
+        py: Python<'py>,
+        agent: &str,
+        opponents: &str,
+        games: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let games = games.map(|games| args::whole(games, "games", 2, u32::MAX.into())).transpose()?;
+        let options = AdviceOptions {
+            agent: agent.to_owned(),
+            opponents: opponents.to_owned(),
+            games: games.map(|games| games as u32),
+            seed: seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?,
+        };
+        let advice = py.detach(|| options.advise(&self.0.to_string(), &|| error::check_signals().is_ok()));
+        let advice = advice.map_err(error::CambioError::new_err)?;
+        let table = py.import("cambio_game")?.getattr("Table")?;
+        table.call1(("advice", Table::of(&advice.rows()).csv(), advice.tables().text()))
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Position({:?})", self.0.to_string())
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash_of(&self.0.to_string())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        (py.get_type::<PyPosition>(), (self.0.to_string(),)).into_pyobject(py)
     }
 }
