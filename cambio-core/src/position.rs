@@ -12,7 +12,7 @@ use crate::engine::observation::{OwnedObservation, Private};
 use crate::engine::state::Setup;
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rules::card::{Card, MAX_KINDS, Power};
-use crate::rules::knob::Callers;
+use crate::rules::knob::{Callers, Peek};
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::text::excerpt;
 use crate::{Knowledge, Observation, Rules, RulesSpec, Score, Standing, View as _};
@@ -253,6 +253,10 @@ impl fmt::Display for Position {
         };
         let power = (0..rules.kinds().len()).filter_map(Card::new).find(|&card| rules.power(card) == table.power);
         let power = power.filter(|_| !table.power.is_none());
+        let is_power = matches!(table.phase, Phase::Power | Phase::Show);
+        let is_usual = is_power && table.top.is_some_and(|top| rules.power(top) == table.power);
+        let power = power.filter(|_| !is_usual);
+        let usual_opener = table.top.filter(|_| table.phase == Phase::Window);
         let mut copy = *table;
         let flags: Vec<&str> =
             flags(&mut copy).into_iter().filter(|(_, holds)| **holds).map(|(word, _)| word).collect();
@@ -274,7 +278,7 @@ impl fmt::Display for Position {
             ("calls", letters(table.callers_in_order()), String::new()),
             ("safe", letters(table.safe.iter_from(Seat::A)), String::new()),
             ("gap", joined(table.gap), String::new()),
-            ("opener", table.opener.map_or(String::new(), card), String::new()),
+            ("opener", table.opener.map_or(String::new(), card), usual_opener.map_or(String::new(), card)),
             ("opening", table.opening.word().to_owned(), Opening::Landing.word().to_owned()),
             ("power", power.map_or(String::new(), card), String::new()),
             ("step", table.step.to_string(), "0".to_owned()),
@@ -343,7 +347,7 @@ impl<'t> Fields<'t> {
     }
 
     fn seats(&mut self, field: &'static str) -> Read<Vec<Seat>> {
-        self.or(field, Vec::new(), "letters of seats", |_, text| read_seats(text))
+        self.or(field, Vec::new(), "letters of seats such as `ab`", |_, text| read_seats(text))
     }
 
     fn spots(&mut self, field: &'static str) -> Read<SpotSet> {
@@ -367,6 +371,15 @@ fn read_seats(text: &str) -> Option<Vec<Seat>> {
     (!seats.is_empty() && set.len() == seats.len()).then_some(seats)
 }
 
+/// The label of the rules that differs from a text only in its case, in a clause for an error.
+fn similar(rules: &Rules, text: &str) -> String {
+    let labels = (0..rules.kinds().len()).filter_map(Card::new).map(|card| rules.label(card));
+    labels
+        .into_iter()
+        .find(|label| label.eq_ignore_ascii_case(text))
+        .map_or(String::new(), |label| format!(" (`{label}`?)"))
+}
+
 fn read_card(rules: &Rules, text: &str) -> Option<Card> {
     let Some(number) = text.strip_prefix('#') else { return rules.card(text) };
     Card::new(number.parse().ok()?).filter(|card| card.kind() < rules.kinds().len())
@@ -374,6 +387,13 @@ fn read_card(rules: &Rules, text: &str) -> Option<Card> {
 
 /// The rules at the start of a text, and the rest.
 fn read_rules(text: &str) -> Read<(Rules, &str)> {
+    if text.is_empty() || text.contains('\n') {
+        let expected = "expected one line such as `classic a=7s,2h,?,? b=?,?,?,?`";
+        return Err(PositionError(format!(
+            "{expected}, found {}",
+            if text.is_empty() { "nothing" } else { "several" }
+        )));
+    }
     let (spec, rest) = if text.starts_with('{') {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         let value = values.next().expect("the text is not empty");
@@ -438,7 +458,10 @@ impl Fields<'_> {
         let (face, witnesses) = text.split_once('/').map_or((text, None), |(face, seats)| (face, Some(seats)));
         let face = match face {
             "?" => None,
-            label => Some(read_card(self.rules, label).ok_or("the label of a card, `?` or `-`")?),
+            label => Some(
+                read_card(self.rules, label)
+                    .ok_or_else(|| format!("the label of a card{}, `?` or `-`", similar(self.rules, label)))?,
+            ),
         };
         let witnesses = match witnesses {
             None => face.map(|_| view).into_iter().collect(),
@@ -446,7 +469,9 @@ impl Fields<'_> {
         };
         match (face, witnesses.contains(&view)) {
             (Some(_), false) => Err(format!("`?`, because seat {view} has not seen the card")),
-            (None, true) => Err(format!("a face, because seat {view}, whose position this is, has seen the card")),
+            (None, true) => Err(format!(
+                "a face, because this is what seat {view} knows, which has seen the card; `act` or `view` names another seat"
+            )),
             _ => Ok((face, witnesses)),
         }
     }
@@ -459,7 +484,12 @@ impl Fields<'_> {
                 card.split_once('*').map_or((card, Some(1)), |(label, copies)| (label, copies.parse().ok()));
             let copies = copies.filter(|&copies: &u8| copies > 0);
             let Some((kind, copies)) = read_card(self.rules, label).zip(copies) else {
-                return refuse("pile", card, "the label of a card, with a number such as `9c*2` if there are several");
+                let hint = similar(self.rules, label);
+                return refuse(
+                    "pile",
+                    card,
+                    format_args!("the label of a card{hint}, with a number such as `9c*2` if there are several"),
+                );
             };
             first = first.or(Some(kind));
             pile[kind.kind()] = pile[kind.kind()].saturating_add(copies);
@@ -510,6 +540,7 @@ impl Fields<'_> {
         let read_reason =
             |_: &Rules, text: &str| EndReason::ALL.into_iter().find(|reason| reason.word() == text).map(Some);
         let callers = self.seats("calls")?;
+        let power_of = first.filter(|_| matches!(phase, Phase::Power | Phase::Show));
         let all = |seats: Vec<Seat>| seats.into_iter().collect::<SeatSet>();
         let mut table = Table {
             rules: *rules,
@@ -531,8 +562,8 @@ impl Fields<'_> {
             opening: self.or("opening", Opening::Landing, "`landing`, `flip` or `power`", read_opening)?,
             top: if matches!(phase, Phase::Held(CardSource::Pile(_))) { None } else { first },
             top_spent: false,
-            opener: self.card("opener")?,
-            power: self.card("power")?.map_or(Power::NONE, |card| rules.power(card)),
+            opener: self.card("opener")?.or(first.filter(|_| phase == Phase::Window)),
+            power: self.card("power")?.or(power_of).map_or(Power::NONE, |card| rules.power(card)),
             step: self.or("step", 0, "a number from 0 to 4", |_, text| text.parse().ok().filter(|&step| step <= 4))?,
             cheated: false,
             declined_look: false,
@@ -584,7 +615,9 @@ impl FromStr for Position {
         let rounds = fields.number("round", 0)?.into();
         let totals = fields.totals(seats)?;
         if let Some((name, _)) = fields.left.first_key_value() {
-            return Err(PositionError(format!("the field `{}` does not exist", excerpt(name))));
+            let fields = "the fields are the layouts `a`, `b` and so on, `turns`, `start`, `turn`, `phase`, `act`, `view`, `held`, `pile`, \
+                          `calls`, and some for rare cases";
+            return Err(PositionError(format!("the field `{}` does not exist; {fields}", excerpt(name))));
         }
         view.check().map_err(PositionError)?;
         check_table(&view)?;
@@ -593,7 +626,12 @@ impl FromStr for Position {
             let of_asked = OwnedObservation { table: view.table, private: blank };
             let choices = if asked == view.private.seat { view.choices() } else { of_asked.choices() };
             if choices.is_empty() {
-                return Err(PositionError(format!("seat {asked} has no legal decision in this position")));
+                let hint = if view.table.phase == Phase::Power {
+                    "; a power that turns cards up has `phase=show`"
+                } else {
+                    ""
+                };
+                return Err(PositionError(format!("seat {asked} has no legal decision in this position{hint}")));
             }
         }
         Ok(Position { view, totals, rounds }.without_past())
@@ -603,66 +641,91 @@ impl FromStr for Position {
 /// Checks that a table can have these facts together.
 fn check_table(view: &OwnedObservation) -> Read<()> {
     let OwnedObservation { table, private } = view;
-    let places = Seat::ALL[..table.seats()].iter().map(|&seat| SpotSet::row(seat, table.rules.slots()));
-    let places = places.fold(SpotSet::EMPTY, SpotSet::union);
-    let gap: SpotSet = table.gap.into_iter().collect();
-    let step = table.power.step(table.step.into());
-    let is_held = matches!(table.phase, Phase::Held(_));
-    let took = matches!(table.phase, Phase::Held(CardSource::Pile(_)));
-    let is_own_turn = is_held || matches!(table.phase, Phase::Start | Phase::Power | Phase::Close);
-    let pointed = table.pointed();
+    let (rules, phase, seats) = (&table.rules, table.phase, table.seats());
+    let spec = rules.spec();
+    let of_all = |cards: &dyn Fn(Seat) -> usize| {
+        let rows = Seat::ALL[..seats].iter().map(|&seat| SpotSet::row(seat, cards(seat)));
+        rows.fold(SpotSet::EMPTY, SpotSet::union)
+    };
+    let places = of_all(&|_| rules.slots());
+    let dealt = of_all(&|seat| rules.dealt_to(seat, table.carry.extra_card));
+    let is_held = matches!(phase, Phase::Held(_));
+    let took = matches!(phase, Phase::Held(CardSource::Pile(_)));
+    let is_power = matches!(phase, Phase::Power | Phase::Show);
+    let is_own_turn = is_held || is_power || matches!(phase, Phase::Start | Phase::Close);
+    let is_asked = |holds: &dyn Fn(Seat) -> bool| table.asked.is_none_or(holds);
+    let has_called = !table.callers.is_empty();
     let checks = [
+        ((phase == Phase::Over) == table.ended.is_some(), "`phase=over` and the field `ended` need each other"),
+        ((phase == Phase::Over) == table.asked.is_none(), "a seat must act unless the round is over"),
         (
-            pointed.without(table.occupied).is_empty(),
-            "`looked` or `named` has a spot without a card, and the phase needs it",
-        ),
-        (gap.without(places.without(table.occupied)).is_empty(), "`gap` must be an empty spot of a seat at the table"),
-        ((table.phase == Phase::Gift) == table.gap.is_some(), "`phase=gift` and the field `gap` need each other"),
-        (
-            table.phase != Phase::Window || table.asked.is_none_or(|seat| table.may_snap().contains(seat)),
-            "the seat to act in a window must be one that may snap",
+            !matches!(phase, Phase::Start | Phase::Held(_) | Phase::Power | Phase::Close)
+                || table.asked == Some(table.turn),
+            "in this phase the seat to act must be the seat whose turn it is: `turn`, or `start` and `turns`",
         ),
         (
-            !is_own_turn || table.asked == Some(table.turn),
-            "in this phase the seat to act must be the seat whose turn it is",
+            table.turn == turn_after(table.starter, table.turns, seats) || has_called || !table.safe.is_empty(),
+            "`turn` does not follow from `start` and `turns`: each seat has one turn after another",
         ),
+        (table.turns > 0 || !is_own_turn, "`turns` must be at least 1 in this phase"),
         (
             private.held.is_some() == (took || is_held && private.seat == table.turn),
-            "`held` must be given if the seat holds a card or a seat took one, and not otherwise",
+            "`held` must be the card in the hand: in `phase=took`, and in `phase=held` if it is the hand of this seat",
         ),
+        (!took || spec.take, "`phase=took`: these rules have no `take`"),
+        (
+            phase != Phase::Peek || table.turns == 0 && matches!(spec.peek, Peek::Choose(_)),
+            "`phase=peek` is before the first turn, under rules that let a seat choose the cards of its first look",
+        ),
+        (
+            phase != Phase::Peek || is_asked(&|seat| table.unpeeked(seat).without(table.occupied).is_empty()),
+            "in `phase=peek` the seat to act has all its cards",
+        ),
+        (
+            phase != Phase::Window || table.opener.is_some(),
+            "`phase=window` needs the field `opener` or a card on the pile",
+        ),
+        (
+            table.opener.is_none_or(|card| table.on_pile(card) > 0 || table.reshuffles > 0),
+            "`opener` must be a card of the pile",
+        ),
+        (
+            phase != Phase::Window || is_asked(&|seat| table.may_snap().contains(seat)),
+            "the seat to act in a window must be one that may snap",
+        ),
+        (phase != Phase::Chain || spec.chain, "`phase=chain`: these rules have no `chain`"),
+        ((phase == Phase::Gift) == table.gap.is_some(), "`phase=gift` and the field `gap` need each other"),
+        (
+            table
+                .gap
+                .is_none_or(|gap| places.without(table.occupied).contains(gap) && is_asked(&|seat| gap.seat() != seat)),
+            "`gap` must be an empty spot of another seat than the seat to act",
+        ),
+        (
+            !is_power || table.power.step(table.step.into()).is_some(),
+            "`phase=power` and `phase=show` need a card with a power as `power` or on the pile, and a `step` that it has",
+        ),
+        (table.pointed().without(table.occupied).is_empty(), "the spots of `looked` and `named` must have a card"),
+        (
+            phase != Phase::Power
+                || table.asked != Some(private.seat)
+                || table.pointed().without(table.seen(private.seat)).is_empty(),
+            "the seat to act has looked at the cards of `looked`, so it knows their faces",
+        ),
+        (!table.frozen || spec.freeze, "`flags=frozen`: these rules have no `freeze`"),
+        (!has_called || !is_own_turn || !table.callers.contains(table.turn), "a seat that has called has no more turn"),
+        (table.callers.len() < 2 || spec.callers == Callers::Several, "under these rules only one seat can call"),
         (
             table.safe.iter_from(Seat::A).all(|seat| table.layout(seat).is_empty()),
             "a seat of `safe` must have no cards",
         ),
         (
-            table.callers.len() < 2 || table.rules.spec().callers == Callers::Several,
-            "under these rules only one seat can call",
-        ),
-        (
-            table.phase != Phase::Peek
-                || table.turns == 0
-                    && table.asked.is_some_and(|seat| table.unpeeked(seat).without(table.occupied).is_empty()),
-            "`phase=peek` is before the first turn, and the seat to act has its cards",
-        ),
-        (
-            table.pile_len > 0 || took || {
-                let row = |seat: &Seat| SpotSet::row(*seat, table.rules.dealt_to(*seat, table.carry.extra_card));
-                let dealt = Seat::ALL[..table.seats()].iter().map(row).fold(SpotSet::EMPTY, SpotSet::union);
-                dealt.without(table.occupied).is_empty()
-            },
+            table.pile_len > 0 || took || dealt.without(table.occupied).is_empty(),
             "a dealt card has left its slot, so the pile cannot be empty: write its top in `pile`",
         ),
-        (table.phase != Phase::Window || table.opener.is_some(), "`phase=window` needs the field `opener`"),
         (
-            !matches!(table.phase, Phase::Power | Phase::Show) || step.is_some(),
-            "`phase=power` and `phase=show` need the field `power`, and a `step` that it has",
-        ),
-        ((table.phase == Phase::Over) == table.ended.is_some(), "`phase=over` and the field `ended` need each other"),
-        ((table.phase == Phase::Over) == table.asked.is_none(), "a seat must act unless the round is over"),
-        (
-            table.turns > 0
-                || matches!(table.phase, Phase::Peek | Phase::Window | Phase::Gift | Phase::Chain | Phase::Over),
-            "`turns` must be at least 1 in this phase",
+            table.pile_len > 0 || took || table.turns < 2 || has_called,
+            "after the first turn the pile has a card: write its top in `pile`",
         ),
     ];
     match checks.into_iter().find(|(holds, _)| !holds) {

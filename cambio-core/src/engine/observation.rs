@@ -120,14 +120,14 @@ impl OwnedObservation {
         let witnesses = Seat::ALL.into_iter().filter(|&seat| !table.seen(seat).is_empty());
         let marked = [table.callers, table.safe, table.carry.extra_card, table.carry.extra_peek];
         let all = witnesses.chain(named.into_iter().flatten()).collect::<SeatSet>();
-        if !marked.into_iter().fold(all, SeatSet::union).without(seats).is_empty() {
-            return Err("a seat is not at the table".to_owned());
+        if let Some(seat) = marked.into_iter().fold(all, SeatSet::union).without(seats).first_from(Seat::A) {
+            return Err(format!("seat {seat} is named, but it has no layout"));
         }
         let places = Seat::ALL[..table.seats()].iter().map(|&seat| SpotSet::row(seat, rules.slots()));
         let places = places.fold(SpotSet::EMPTY, SpotSet::union);
         let used = [table.occupied, table.pointed, table.named].into_iter().fold(SpotSet::EMPTY, SpotSet::union);
-        if !used.without(places).is_empty() {
-            return Err("a spot is not at the table".to_owned());
+        if let Some(spot) = used.without(places).first_from(Seat::A) {
+            return Err(format!("the spot {spot} is named, but it is not at the table"));
         }
         let seen = table.seen(private.seat).bits();
         if (0..SPOTS).any(|spot| private.faces[spot].is_some() != (seen >> spot & 1 == 1)) {
