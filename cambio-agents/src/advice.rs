@@ -16,6 +16,7 @@ use cambio_core::view::CardHistory;
 use cambio_core::{Action, Card, Event, Knowledge, Observation, Position, Rules, Seat, State};
 use serde::{Serialize, Serializer};
 
+use crate::playout::is_plausible;
 use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
 use crate::review::{MeanAccumulator, MeanEstimate};
 use crate::search::BlueprintName;
@@ -23,12 +24,18 @@ use crate::value::{Utility, Valuer};
 
 /// The maximum number of decisions that are measured.
 const MAX_MEASURED: usize = 12;
+/// With more different decisions, only those are tried that searches try: no bluffs, and no swaps that do not move one own card.
+const MAX_TRIED: usize = 24;
 /// The number of playouts of all decisions together in each round of the selection.
 const SELECTION_PLAYOUTS: usize = 2_400;
 /// The minimum number of worlds in each round of the selection.
-const MIN_SELECTION_WORLDS: usize = 60;
+const MIN_SELECTION_WORLDS: u32 = 10;
+/// The numbers of decisions in all playouts after which a round of the selection and the measurement end, if the caller gives no number
+/// of games. They limit the time to some three seconds at large tables.
+const SELECTION_DECISIONS: u64 = 60_000;
+const MAX_DECISIONS: u64 = 2_500_000;
 /// The number of worlds between two checks of the precision.
-const BLOCK_WORLDS: u32 = 500;
+const BLOCK_WORLDS: u32 = 250;
 /// The maximum number of worlds, if the caller gives none.
 const MAX_WORLDS: u32 = 60_000;
 /// The half-width at which a cost is known well enough; a larger cost needs a quarter of itself.
@@ -45,8 +52,8 @@ pub struct AdviceSettings {
     pub agent: BlueprintName,
     /// The policy of the other seats.
     pub opponents: BlueprintName,
-    /// The number of playouts after each decision; `None` to stop when each cost is known to ± 1 win in 100, or a quarter of
-    /// the cost.
+    /// The number of playouts after each decision; `None` to stop when each cost is known to ± 1 win in 100 or a quarter of
+    /// the cost, or after some three seconds.
     pub games: Option<u32>,
     /// The seed of the playouts.
     pub seed: u64,
@@ -74,7 +81,7 @@ pub struct Advice {
     pub of_match: bool,
     /// The decisions, the best first.
     pub decisions: Vec<DecisionAdvice>,
-    /// The number of decisions that fell behind early and were not measured.
+    /// The number of decisions that were not tried, or fell behind early and were not measured.
     pub unmeasured: usize,
     /// The chance that no other seat has fewer points on the table now.
     pub lowest_now: MeanEstimate,
@@ -108,9 +115,12 @@ impl IntervalEstimate {
 /// The value of a decision.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct DecisionAdvice {
-    /// The decision. It also stands for decisions that differ only in cards that the seat cannot distinguish.
+    /// The decision.
     #[serde(serialize_with = "as_text")]
     pub action: Action,
+    /// The decisions that differ from it only in cards that the seat cannot distinguish. They have the same value.
+    #[serde(serialize_with = "as_texts")]
+    pub alike: Vec<Action>,
     /// The chance of the seat, with the ends of a simultaneous 95 % interval over all decisions.
     pub chance: IntervalEstimate,
     /// The chance of the best decision minus this chance, with its simultaneous interval; `None` for the best decision.
@@ -130,6 +140,10 @@ impl DecisionAdvice {
 
 fn as_text<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
+}
+
+fn as_texts<S: Serializer>(values: &[Action], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(Action::to_string))
 }
 
 impl Advice {
@@ -168,11 +182,19 @@ impl Advice {
             Some(_) => {}
         }
         let mut playouts = AdvicePlayouts::new(position, settings)?;
-        let choices = playouts.different_choices(&view);
+        let mut groups = playouts.groups(&view);
+        let of_all = groups.len();
+        if of_all > MAX_TRIED {
+            let is_tried = |group: &Vec<Action>| is_plausible(&view, group[0], |spot| view.face(spot));
+            if groups.iter().any(is_tried) {
+                groups.retain(is_tried);
+            }
+        }
+        let choices: Vec<Action> = groups.iter().map(|group| group[0]).collect();
         let z = simultaneous_quantile(choices.len().min(MAX_MEASURED));
         let mut ranked = playouts.select(&view, &choices);
-        let unmeasured = ranked.len().saturating_sub(MAX_MEASURED);
         ranked.truncate(MAX_MEASURED);
+        let unmeasured = of_all - ranked.len();
         for correction in 0.. {
             let measured = playouts.measure(&view, &ranked, settings.games, z, correction, goes_on);
             let gain = |at: usize| IntervalEstimate::of(&measured[at].gain, z);
@@ -183,8 +205,13 @@ impl Advice {
                 continue;
             }
             let best = &measured[0];
-            let mut decisions: Vec<DecisionAdvice> =
-                measured.iter().map(|own| own.advice(best, table.seats(), table.rules(), z)).collect();
+            let alike =
+                |own: &Measured| groups.iter().find(|group| group[0] == own.action).map(|group| group[1..].to_vec());
+            let advice = |own: &Measured| DecisionAdvice {
+                alike: alike(own).unwrap_or_default(),
+                ..own.advice(best, table.seats(), table.rules(), z)
+            };
+            let mut decisions: Vec<DecisionAdvice> = measured.iter().map(advice).collect();
             // The sort is stable, and the best decision stays the first.
             let cost = |decision: &DecisionAdvice| decision.cost.map_or(f64::NEG_INFINITY, |cost| cost.mean);
             decisions.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
@@ -284,14 +311,26 @@ impl Measured {
     fn advice(&self, best: &Measured, seats: usize, rules: &Rules, z: f64) -> DecisionAdvice {
         let is_best = self.action == best.action;
         let IntervalEstimate { mean, low, high } = IntervalEstimate::of(&self.gain, z);
-        let chance = IntervalEstimate::of(&self.chance, z);
+        let chance = self.chance_given(best, z);
         DecisionAdvice {
             action: self.action,
+            alike: Vec::new(),
             chance: IntervalEstimate { low: chance.low.max(0.0), high: chance.high.min(1.0), ..chance },
             cost: (!is_best).then_some(IntervalEstimate { mean: -mean, low: -high, high: -low }),
             points: self.points[..seats].iter().map(|sum| sum / self.games()).collect(),
             reason: (!is_best).then(|| self.reason(best, seats, rules)),
         }
+    }
+
+    /// The chance: that of the best decision, which was measured in most worlds, plus the gain over it in the worlds of both.
+    fn chance_given(&self, best: &Measured, z: f64) -> IntervalEstimate {
+        let [own, gain, all] = [&self.chance, &self.gain, &best.chance].map(MeanAccumulator::estimate);
+        let (worlds, most) = (self.games(), best.games());
+        let (spread, of_gain) = (own.error.powi(2) * worlds, gain.error.powi(2) * worlds);
+        // The variance of the sum if the worlds of this decision are the first of all of them.
+        let variance = of_gain * (1.0 / worlds - 1.0 / most) + spread / most;
+        let (mean, half) = (all.mean + gain.mean, z * libm::hypot(variance.max(0.0).sqrt(), 1.0 / most));
+        IntervalEstimate { mean, low: mean - half, high: mean + half }
     }
 
     /// The greatest difference between the games after the best decision and after this one.
@@ -325,8 +364,8 @@ impl Measured {
 /// The context of all playouts of a position.
 struct AdvicePlayouts {
     seat: Seat,
-    /// The policy of the seat and that of the others, with their public histories.
-    policies: [(Blueprint, BlueprintHistory); 2],
+    /// The policy of the seat and that of the others, if it is another one, with their public histories.
+    policies: Vec<(Blueprint, BlueprintHistory)>,
     knowledge: Knowledge,
     history: CardHistory,
     valuer: Valuer,
@@ -334,6 +373,8 @@ struct AdvicePlayouts {
     asks_all: bool,
     base: u64,
     lowest_now: MeanAccumulator,
+    /// The number of decisions in all playouts.
+    decisions: u64,
 }
 
 /// The end of a playout.
@@ -356,7 +397,10 @@ impl AdvicePlayouts {
             }
             Ok((policy, past))
         };
-        let policies = [begin(settings.agent)?, begin(settings.opponents)?];
+        let mut policies = vec![begin(settings.agent)?];
+        if settings.opponents != settings.agent {
+            policies.push(begin(settings.opponents)?);
+        }
         let of_match = rules.spec().match_end != MatchEnd::Rounds(1);
         let mut valuer = Valuer::new(if of_match { Utility::Match } else { Utility::Win });
         valuer.round_begins(&standing);
@@ -374,18 +418,20 @@ impl AdvicePlayouts {
             of_match,
             base: mix(settings.seed ^ 0x0adc_1ce0),
             lowest_now: MeanAccumulator::default(),
+            decisions: 0,
         })
     }
 
-    /// The legal decisions, one of each set of decisions that differ only in cards that the seat cannot distinguish.
-    fn different_choices(&self, view: &Observation<'_>) -> Vec<Action> {
-        let mut different: Vec<Action> = Vec::new();
+    /// The legal decisions in groups that differ only in cards that the seat cannot distinguish.
+    fn groups(&self, view: &Observation<'_>) -> Vec<Vec<Action>> {
+        let mut groups: Vec<Vec<Action>> = Vec::new();
         for action in view.choices().iter() {
-            if !different.iter().any(|&other| self.history.are_alike_decisions(view, other, action)) {
-                different.push(action);
+            match groups.iter_mut().find(|group| self.history.are_alike_decisions(view, group[0], action)) {
+                Some(group) => group.push(action),
+                None => groups.push(vec![action]),
             }
         }
-        different
+        groups
     }
 
     fn world(&self, view: &Observation<'_>, stage: u64, number: u32) -> State {
@@ -400,10 +446,10 @@ impl AdvicePlayouts {
     fn play(&mut self, world: &State, action: Action, chance: &mut impl Chance) -> Finished {
         let (mut world, mut marks) = (world.clone(), Vec::new());
         let rules = *world.table().rules();
-        let mut pasts = [self.policies[0].1.clone(), self.policies[1].1.clone()];
+        let mut pasts: Vec<BlueprintHistory> = self.policies.iter().map(|(_, past)| past.clone()).collect();
         let mut action = Some(action);
         while let Some(actor) = world.actor() {
-            let at = usize::from(actor != self.seat);
+            let at = usize::from(actor != self.seat).min(pasts.len() - 1);
             let decision = action.take().unwrap_or_else(|| self.policies[at].0.decide(&world.view(actor), &pasts[at]));
             let mut sink = |event: &Event<Card>| {
                 for past in &mut pasts {
@@ -412,6 +458,7 @@ impl AdvicePlayouts {
                 marks.extend(Mark::of(event, &rules, &marks));
             };
             world.carry_out(decision, chance, &mut sink);
+            self.decisions += 1;
         }
         let result = RoundResult::of(&world).expect("the round is over and settled");
         let mut points = [0.0; MAX_SEATS];
@@ -429,8 +476,11 @@ impl AdvicePlayouts {
         let mut live: Vec<(Action, f64)> = choices.iter().map(|&action| (action, 0.0)).collect();
         let (mut out, mut number) = (Vec::new(), 0);
         while live.len() > 1 {
-            let worlds = (SELECTION_PLAYOUTS / live.len()).max(MIN_SELECTION_WORLDS);
-            for _ in 0..worlds {
+            let (worlds, before) = (SELECTION_PLAYOUTS.div_ceil(live.len()) as u32, self.decisions);
+            for round in 0..worlds.max(MIN_SELECTION_WORLDS) {
+                if round >= MIN_SELECTION_WORLDS && self.decisions - before > SELECTION_DECISIONS {
+                    break;
+                }
                 let (world, dice) = (self.world(view, 1, number), self.dice(1, number));
                 for (action, sum) in &mut live {
                     *sum += self.play(&world, *action, &mut dice.clone()).values[self.seat.index()];
@@ -461,12 +511,13 @@ impl AdvicePlayouts {
             let gain = IntervalEstimate::of(&decision.gain, z);
             gain.half() <= PRECISION.max(-gain.mean / 4.0)
         };
-        let mut live: Vec<usize> = (0..ranked.len()).collect();
+        let (mut live, before): (Vec<usize>, u64) = ((0..ranked.len()).collect(), self.decisions);
         for number in 0..games.unwrap_or(MAX_WORLDS) {
             if number > 0 && number % BLOCK_WORLDS == 0 {
                 live.retain(|&at| at == 0 || games.is_some() || !is_known(&measured[at]));
                 let is_chance_known = || IntervalEstimate::of(&measured[0].chance, z).half() <= 2.0 * PRECISION;
-                if games.is_none() && live.len() == 1 && is_chance_known() || !goes_on() {
+                let is_enough = live.len() == 1 && is_chance_known() || self.decisions - before > MAX_DECISIONS;
+                if games.is_none() && is_enough || !goes_on() {
                     break;
                 }
             }

@@ -1,19 +1,21 @@
 //! `cambio advise`.
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_exec::read_text;
-use cambio_sim::{AdviceOptions, TestPosition, measure_suite, suite_table};
+use cambio_sim::{AdviceOptions, TestPosition, measure_suite, read_rules, suite_table};
 
 use crate::exit::{CliResult, Exit};
 use crate::run::stop_on_signal;
-use crate::say::plain;
-use crate::tables::{Format, print_rows};
+use crate::say::{plain, say, stdout};
+use crate::tables::{Format, print_rows, unless_closed};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The position, as one line: `cambio replay --position` prints one, and the book describes the text
+    /// The position, as one line: `cambio replay --position` prints one, and the book describes the text. It may begin with a rule file
+    /// instead of the name of a preset
     #[arg(required_unless_present = "suite")]
     position: Option<String>,
     /// Instead of advising, measure --agent, which may be any agent, on the test positions of this file: how often it decides best,
@@ -38,8 +40,26 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         print_rows(&rows, args.format, || suite_table(&rows, &agent.to_string()))?;
         return Ok(Exit::Done);
     }
-    let position = args.position.as_deref().expect("a command without --suite has a position");
-    let shown = args.options.advise(position, &|| !cancel.is_cancelled())?;
-    print_rows(&shown.rows(), args.format, || shown.tables())?;
+    let position = with_rules(args.position.as_deref().expect("a command without --suite has a position"))?;
+    let shown = args.options.advise(&position, &|| !cancel.is_cancelled())?;
+    match args.format {
+        Format::Json => unless_closed(writeln!(stdout(), "{}", serde_json::to_string_pretty(&shown)?), "advice")?,
+        format => print_rows(&shown.rows(), format, || shown.tables())?,
+    }
+    if cancel.is_cancelled() {
+        say!("stopped early: the intervals are wider than usual");
+    }
     Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
+}
+
+/// The position with the rules of the file that it begins with, if it does.
+fn with_rules(position: &str) -> Result<String, Box<dyn std::error::Error>> {
+    match position.trim().split_once(' ') {
+        Some((file, fields))
+            if Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) =>
+        {
+            Ok(format!("{} {fields}", read_rules(file, Path::new("."))?.spec().to_json()))
+        }
+        _ => Ok(position.to_owned()),
+    }
 }

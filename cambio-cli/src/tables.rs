@@ -12,9 +12,9 @@ pub(super) enum Format {
     /// Aligned text for people
     #[default]
     Table,
-    /// The contents of summary.csv
+    /// CSV; of a run, summary.csv
     Csv,
-    /// The rows of all derived files as one JSON object
+    /// JSON; of a run, an object with the rows of all derived files
     Json,
     /// Markdown
     Md,

@@ -133,6 +133,40 @@ fn records_are_accepted_from_a_file_and_from_standard_input() {
 }
 
 #[test]
+fn a_seat_is_advised_and_agents_are_measured_on_positions() {
+    let folder = folder("advice");
+    let position = "classic a=3s,2h,?,? b=?,?,?/b,?/b turns=5 phase=close pile=9c";
+    let advise = |words: &str| {
+        let output = cambio(&folder, &format!("advise {words}"));
+        (output.status.code().unwrap(), text(&output.stdout).to_owned(), text(&output.stderr).to_owned())
+    };
+    let (code, printed, _) = advise(&format!("'{position}' --games 300"));
+    assert_eq!(code, 0);
+    assert!(printed.contains("* call ") && printed.contains("300 worlds, drawn uniformly"), "{printed}");
+    let (_, json, _) = advise(&format!("'{position}' --games 300 --format json"));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["advice"]["decisions"].as_array().unwrap().len(), 2);
+
+    std::fs::write(folder.join("house.toml"), "base = \"classic\"\nhand = 2\npeek = \"slots 1 2\"\n").unwrap();
+    assert_eq!(advise("'house.toml a=3s,2h b=?/b,?/b' --games 100").0, 0);
+    std::fs::write(folder.join("suite.pos"), format!("# Two.\n{position} ; call 0.558, end 0.522\n")).unwrap();
+    let (_, printed, _) = advise("--suite suite.pos --agent 'greedy(call_known=5)' --format csv");
+    assert!(printed.contains("\nall,1,1.0,0.0,"), "{printed}");
+    let (_, printed, _) = advise("--suite suite.pos --agent 'greedy(call_known=4)' --format csv");
+    assert!(printed.contains("\nall,1,0.0,0.036"), "{printed}");
+
+    for (words, expected) in [
+        ("'classic a=?'", "expected the layouts of two or more seats"),
+        ("'classic a=?,?,?,? b=?,?,?,?' --agent nobody", "`agent` must be one of"),
+        ("'classic a=?,?,?,? b=?,?,?,?' --games 5", "100"),
+        ("--suite none.pos", "cannot read none.pos"),
+    ] {
+        let (code, _, said) = advise(words);
+        assert!(code == 1 && said.contains(expected), "{words}: {said}");
+    }
+}
+
+#[test]
 fn altered_records_fail_with_the_legal_decisions() {
     let folder = folder("altered");
     let tables = run(&folder, SPEC, "out", " --deals 1");

@@ -667,7 +667,7 @@ impl PyPosition {
 
     /// The value of each decision of the seat to act, the best first, by games in which the seat plays like the policy `agent` and the
     /// other seats like `opponents`: "learned" or a heuristic such as "sharp". `games` is their number after each decision; by default,
-    /// they go on until each cost is known to ± 1 win in 100, or a quarter of the cost. Ctrl-C ends them. The same as `cambio advise`,
+    /// they go on until each cost is known to ± 1 win in 100 or a quarter of the cost, or for some three seconds. Ctrl-C ends them. The same as `cambio advise`,
     /// whose text is the text of the table.
     #[pyo3(signature = (*, agent = "learned", opponents = "learned", games = None, seed = None))]
     fn advise<'py>(
@@ -678,7 +678,7 @@ impl PyPosition {
         games: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let games = games.map(|games| args::whole(games, "games", 2, u32::MAX.into())).transpose()?;
+        let games = games.map(|games| args::whole(games, "games", 100, u32::MAX.into())).transpose()?;
         let options = AdviceOptions {
             agent: agent.to_owned(),
             opponents: opponents.to_owned(),

@@ -220,7 +220,7 @@ function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, wo
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Decisions" }, h("table", { class: "list" },
       h("thead", {}, h("tr", {}, ...["Decision", `You win the ${ofMatch ? "match" : "round"}`, "Cost, wins in 100", `Points at the end: ${order.map(nameOf).join(" · ")}`].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...decisions.map(row)))),
-    h("p", { class: "facts" }, `${worlds} worlds that fit what you know, played out with the Strong player in all seats. All intervals hold together at 95 %.${unmeasured ? ` ${unmeasured} more decisions fell behind early.` : ""}`));
+    h("p", { class: "facts" }, `${worlds} worlds that fit what you know, played out with the Strong player in all seats. All intervals hold together at 95 %.${unmeasured ? ` ${unmeasured} more decisions were not tried, or fell behind early.` : ""}`));
 }
 
 // Shows the position of a text.

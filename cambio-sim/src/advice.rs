@@ -1,8 +1,8 @@
 //! Advice for a position as a table.
 
 use cambio_agents::{Advice, AdviceSettings, BlueprintName, DecisionAdvice, IntervalEstimate, WordEnum as _};
-use cambio_core::Position;
 use cambio_core::text::excerpt;
+use cambio_core::{Action, Position};
 use cambio_exec::{Estimate, table};
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,11 @@ use crate::table::{Table, Tables, plus_minus};
 table! {
     /// A decision of a position with its value.
     pub AdviceRow {
-        /// The decision. It also stands for decisions that differ only in cards that the seat cannot distinguish.
+        /// The decision.
         decision: String,
+        /// The decisions that differ from it only in cards that the seat cannot distinguish, with commas between them; empty without
+        /// such a decision.
+        alike: Option<String>,
         /// Whether the decision is the best, or its cost is not shown to be above 0.
         may_be_best: bool,
         /// The chance of the seat to win the round, or the match if it has several rounds. All intervals of the table are valid
@@ -25,6 +28,11 @@ table! {
         /// How the games differ from those after the best decision; empty for the best decision.
         reason: Option<String>,
     }
+}
+
+/// Decisions with commas between them.
+fn listed(actions: &[Action]) -> String {
+    actions.iter().map(Action::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// How advice is computed.
@@ -47,9 +55,9 @@ pub struct AdviceOptions {
     /// The policy of the other seats
     #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", default_value_t = Self::default().opponents))]
     pub opponents: String,
-    /// The number of games after each decision; by default, as many as it takes to know each cost to ± 1 win in 100, or to a
-    /// quarter of the cost
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..)))]
+    /// The number of games after each decision, at least 100; by default, as many as it takes to know each cost to ± 1 win in 100 or to
+    /// a quarter of the cost, or as many as take some three seconds
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..)))]
     pub games: Option<u32>,
     /// The seed of the worlds and of the games
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0))]
@@ -74,8 +82,8 @@ impl AdviceOptions {
                 format!("`{option}` must be one of {}, found `{}`", BlueprintName::WORDS.join(", "), excerpt(name))
             })
         };
-        if self.games.is_some_and(|games| games < 2) {
-            return Err("`games` must be at least 2".to_owned());
+        if let Some(games) = self.games.filter(|&games| games < 100) {
+            return Err(format!("`games` must be at least 100, found {games}"));
         }
         let settings = AdviceSettings {
             agent: policy("agent", &self.agent)?,
@@ -84,14 +92,16 @@ impl AdviceOptions {
             seed: self.seed,
         };
         let advice = Advice::of(&position, &settings, goes_on).map_err(|error| error.to_string())?;
-        Ok(ShownAdvice { options: self.clone(), advice })
+        Ok(ShownAdvice { options: self.clone(), position: position.to_string(), advice })
     }
 }
 
 /// Advice with the options that led to it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ShownAdvice {
     options: AdviceOptions,
+    /// The text of the position.
+    position: String,
     /// The advice.
     pub advice: Advice,
 }
@@ -104,6 +114,7 @@ impl ShownAdvice {
         };
         let row = |own: &DecisionAdvice| AdviceRow {
             decision: own.action.to_string(),
+            alike: (!own.alike.is_empty()).then(|| listed(&own.alike)),
             may_be_best: own.may_be_best(),
             chance: estimate(own.chance),
             cost: own.cost.map(estimate),
@@ -123,7 +134,8 @@ impl ShownAdvice {
         let line = |row: &AdviceRow| {
             let star = if row.may_be_best { "* " } else { "  " };
             let cost = row.cost.as_ref().map_or(String::new(), percent);
-            [format!("{star}{}", row.decision), percent(&row.chance), cost, row.points.clone()]
+            let also = row.alike.as_ref().map_or(String::new(), |alike| format!(" = {}", excerpt(alike).up_to(12)));
+            [format!("{star}{}{also}", row.decision), percent(&row.chance), cost, row.points.clone()]
         };
         let rows = self.rows();
         let what = if *of_match { "match" } else { "round" };
@@ -136,7 +148,7 @@ impl ShownAdvice {
         let more = match unmeasured {
             0 => String::new(),
             1 => "One more decision fell behind early.\n".to_owned(),
-            more => format!("{more} more decisions fell behind early.\n"),
+            more => format!("{more} more decisions were not tried, or fell behind early.\n"),
         };
         let AdviceOptions { agent, opponents, .. } = &self.options;
         let lowest = 100.0 * lowest_now.mean;
@@ -146,7 +158,8 @@ impl ShownAdvice {
             ),
             parts: vec![(String::new(), table, String::new())],
             notes: format!(
-                "{reason}{more}*: the best decision, and those that are not shown to be worse; all intervals hold together at 95 %.\n\
+                "{reason}{more}=: decisions that differ only in cards that seat {seat} cannot distinguish.\n\
+                 *: the best decision, and those that are not shown to be worse; all intervals hold together at 95 %.\n\
                  {worlds} worlds, drawn uniformly; then seat {seat} plays like {agent}, and the others like {opponents}.\n"
             ),
         }

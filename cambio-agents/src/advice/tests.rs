@@ -197,8 +197,8 @@ fn advice_for_a_first_turn_agrees_with_the_review() {
 fn positions_without_a_decision_are_refused() {
     let of =
         |text: &str| Advice::of(&text.parse().unwrap(), &AdviceSettings::default(), &|| true).unwrap_err().to_string();
-    let over = "classic a=7s,2h,?,? b=?,?,?,? turns=9 phase=over ended=turn_limit";
+    let over = "classic a=7s,2h,?,? b=?,?,?,? turns=9 pile=9c phase=over ended=turn_limit";
     assert_eq!(of(over), "the round is over, so there is nothing to decide");
-    let other = "classic a=7s,2h,?,? b=?,?,?,? view=a act=b turn=b turns=2";
+    let other = "classic a=7s,2h,?,? b=?,?,?,? pile=9c turns=2 view=a";
     assert_eq!(of(other), "seat b is to act, but the position is what seat a knows: give view=b");
 }
