@@ -45,40 +45,55 @@ pub(crate) fn spec(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+
     use cambio_agents::{FloatNetwork, NetworkInputs};
     use cambio_core::Seat;
     use cambio_core::rng::Bounded as _;
+    use flate2::Compression;
+    use flate2::read::DeflateDecoder;
+    use flate2::write::DeflateEncoder;
 
     use super::*;
     use crate::play::amount;
     use crate::play::mutate::mutate;
 
-    /// A network file without its hash. Most of its rows are 0, so that it is short.
-    fn seed() -> Vec<u8> {
+    /// The two lines at the beginning of a network file, and its weights. Most of its rows are 0.
+    fn seed() -> (Vec<u8>, Vec<u8>) {
         let inputs = NetworkInputs::new(&Rules::preset("classic").unwrap());
         let mut floats = FloatNetwork::zero(inputs.count());
         floats.second.iter_mut().chain(&mut floats.last).zip(1..).for_each(|(to, n)| *to = (n % 7) as f32 - 3.0);
         floats.rows[..FloatNetwork::WIDTH].fill(0.5);
         let mut file = Network::new(&inputs, &floats).to_bytes(&serde_json::json!({"by": "a test"}));
         file.truncate(file.len() - blake3::OUT_LEN);
-        file
+        let line = |from: usize| from + file[from..].iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        let (head, packed) = file.split_at(line(line(0)));
+        let mut weights = Vec::new();
+        DeflateDecoder::new(packed).read_to_end(&mut weights).unwrap();
+        (head.to_vec(), weights)
+    }
+
+    /// A network file without its hash.
+    fn file(head: &[u8], weights: &[u8]) -> Vec<u8> {
+        let mut packed = DeflateEncoder::new(head.to_vec(), Compression::fast());
+        packed.write_all(weights).unwrap();
+        packed.finish().unwrap()
     }
 
     #[test]
     fn changed_network_files_never_panic() {
-        let (seed, mut stream, mut read) = (seed(), Key::new(611, 0).agent(Seat::A), 0);
+        let ((head, weights), mut stream, mut read) = (seed(), Key::new(611, 0).agent(Seat::A), 0);
+        let seed = file(&head, &weights);
         assert!(network(&seed));
-        let facts = seed.iter().rposition(|&byte| byte == b'}').unwrap();
         for _ in 0..amount(300, 30_000) {
-            let mut bytes = seed.clone();
-            if stream.chance(1, 2) {
-                // Changes only weights, so that most files are networks.
-                let weights = mutate(&seed[facts + 2..], &seed, &mut stream);
-                bytes.splice(facts + 2.., weights);
-                bytes.resize(seed.len(), 0x7f);
+            // Changes only weights, so that most files are networks, or any byte of the file.
+            let bytes = if stream.chance(1, 2) {
+                let mut changed = mutate(&weights, &seed, &mut stream);
+                changed.resize(weights.len(), 0x7f);
+                file(&head, &changed)
             } else {
-                bytes = mutate(&seed, &[], &mut stream);
-            }
+                mutate(&seed, &[], &mut stream)
+            };
             read += usize::from(network(&bytes));
         }
         assert!(read > 20, "{read}");
@@ -86,18 +101,18 @@ mod tests {
 
     #[test]
     fn weights_that_could_overflow_are_refused() {
-        let seed = seed();
+        let (head, weights) = seed();
         // The last weights of a file: the bias of the output as four bytes.
-        let mut bytes = seed.clone();
-        let end = bytes.len();
-        bytes[end - 4..].copy_from_slice(&i32::MAX.to_le_bytes());
-        assert!(!network(&bytes));
-        bytes[end - 4..].copy_from_slice(&(1_i32 << 27).to_le_bytes());
-        assert!(network(&bytes));
+        let mut changed = weights.clone();
+        let end = changed.len();
+        changed[end - 4..].copy_from_slice(&i32::MAX.to_le_bytes());
+        assert!(!network(&file(&head, &changed)));
+        changed[end - 4..].copy_from_slice(&(1_i32 << 27).to_le_bytes());
+        assert!(network(&file(&head, &changed)));
         // All weights after the rows are as large as their bytes allow.
-        let mut bytes = seed;
-        bytes[end - 4096..].fill(0x7f);
-        assert!(!network(&bytes));
+        let mut changed = weights;
+        changed[end - 4096..].fill(0x7f);
+        assert!(!network(&file(&head, &changed)));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::folder::{TestFolder, folder};
 
 /// The entries of the folder, with the hash of their names and bytes.
 const GOLDEN: [(&str, &str); 4] = [
-    ("network-2.net", "ebcb0a52ef02e5ec"),
+    ("network-3.net", "528c87c9fa93d09c"),
     ("record-1.jsonl", "e3a4e936ecaef9ed"),
     ("run-2", "2b2860e48c038939"),
     ("strategy-1.txt", "80d5911d8b23d551"),
@@ -102,10 +102,10 @@ fn a_record_of_format_1_is_replayed() {
 }
 
 #[test]
-fn a_network_of_format_2_plays_as_it_did() {
+fn a_network_of_format_3_plays_as_it_did() {
     let place = copied("network");
     let experiment =
-        "seed = 1\ndeals = 2\nrules = 'classic'\nseats = 2\nagents = ['learned(\"network-2.net\")', 'random']\n";
+        "seed = 1\ndeals = 2\nrules = 'classic'\nseats = 2\nagents = ['learned(\"network-3.net\")', 'random']\n";
     fs::write(place.join("network.toml"), experiment).unwrap();
     done(&place, "run network.toml --out run --quiet");
     let fingerprints: Vec<String> =
@@ -146,10 +146,10 @@ fn files_of_other_formats_are_refused_in_one_sentence() {
             Some("not a strategy file of this version: it must begin with the line `OWN`, found `OTHER`"),
         ),
         (
-            "network-2.net",
-            "cambio network 2",
-            "match 'learned(\"network-2.net\")' random",
-            Some("this is not a network of format 2: it must begin with \"OWN\", found \"OTHER\""),
+            "network-3.net",
+            "cambio network 3",
+            "match 'learned(\"network-3.net\")' random",
+            Some("this is not a network of format 3: it must begin with \"OWN\", found \"OTHER\""),
         ),
     ] {
         let (path, stem) = (place.join(file), &own[..own.len() - 1]);

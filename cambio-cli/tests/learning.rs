@@ -181,6 +181,6 @@ fn the_weights_of_a_network_are_exported() {
     assert!(found.contains("cannot read none: ") && found.contains("a bundled network: "), "{found}");
     fs::write(folder.join("text.net"), "text").unwrap();
     let found = fails(&folder, 1, "learn --export text.net --out none.safetensors");
-    assert!(found.contains("text.net: this is not a network of format 2"), "{found}");
+    assert!(found.contains("text.net: this is not a network of format 3"), "{found}");
     assert!(!folder.join("none.safetensors").exists());
 }

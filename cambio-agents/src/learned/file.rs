@@ -3,19 +3,23 @@
 //! A file contains a line that names the format, a line of JSON with the metadata, the weights, and a BLAKE3 hash.
 
 use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use cambio_core::{Rules, RulesSpec};
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use serde_json::Value;
 
 use super::evaluation::{Network, NetworkInputs};
-use super::features::{ALL_GROUPS, EARLY_GROUPS, GROUPS};
-use super::network::{NetworkWeights, SECOND, SecondLayer, WIDTH, WeightRow};
+use super::features::{ALL_GROUPS, GROUPS};
+use super::network::{NetworkWeights, SECOND, SecondLayer, WIDTH};
 use crate::params::Text;
 
 /// The first line of a file. The number changes when the meaning of inputs or weights changes.
-const FORMAT: &str = "cambio network 2\n";
+const FORMAT: &str = "cambio network 3\n";
 
 /// The text argument of the agents `learned` and `lookahead`.
 pub(crate) const NETWORK: Text = Text {
@@ -123,9 +127,7 @@ impl Network {
         if self.general.is_some() {
             facts["general"] = true.into();
         }
-        let mut weights = Vec::new();
-        self.general.as_ref().unwrap_or(&self.weights).write(&mut weights);
-        seal(FORMAT, &facts, &weights)
+        seal(FORMAT, &facts, &self.general.as_ref().unwrap_or(&self.weights).packed())
     }
 
     /// Reads a network and its metadata.
@@ -134,22 +136,21 @@ impl Network {
     /// If the bytes are not a network, or have changed since they were written.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Network, NetworkMetadata), NetworkError> {
         let damaged = |what| NetworkError::Damaged { what };
-        let (facts, body) = open(FORMAT, "a network of format 2", bytes)?;
+        let (facts, body) = open(FORMAT, "a network of format 3", bytes)?;
         let rules = facts.get("rules").ok_or(damaged("its facts have no rules"))?;
         let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate);
         let rules = rules.map_err(|_| damaged("its rules are invalid"))?;
         let is_general = facts.get("general").and_then(Value::as_bool).unwrap_or(false);
         let bit = |name: &Value| GROUPS.iter().position(|group| name == group).map(|number| 1 << number);
-        let groups = match facts.get("groups").and_then(Value::as_array) {
-            None => Some(EARLY_GROUPS),
-            Some(names) => names.iter().map(bit).try_fold(0, |groups, bit| Some(groups | bit?)),
-        };
+        let names =
+            facts.get("groups").and_then(Value::as_array).ok_or(damaged("its facts have no groups of inputs"))?;
+        let groups = names.iter().map(bit).try_fold(0, |groups, bit| Some(groups | bit?));
         let groups = groups.ok_or(damaged("this program does not know one of its groups of inputs"))?;
         let inputs = NetworkInputs::with(&rules, if is_general { ALL_GROUPS } else { groups }, is_general);
         if facts.get("inputs").and_then(Value::as_u64) != Some(inputs.count() as u64) {
             return Err(damaged("its number of inputs differs from this program's"));
         }
-        let weights = NetworkWeights::read(&mut &*body, inputs.count())
+        let weights = NetworkWeights::unpacked(body, inputs.count())
             .ok_or(damaged("its number of weights does not fit its inputs"))?;
         if !weights.are_confined() {
             return Err(damaged("one of its weights is so large that sums could overflow"));
@@ -173,44 +174,26 @@ impl Network {
 }
 
 impl NetworkWeights {
-    /// Writes the rows as bytes, runs of zero rows as their length, and other weights as words of two or four bytes.
-    fn write(&self, to: &mut Vec<u8>) {
-        let mut empty = 0_u16;
-        let flush = |empty: &mut u16, to: &mut Vec<u8>| {
-            to.extend_from_slice(&empty.to_le_bytes());
-            *empty = 0;
-        };
-        for row in &self.rows {
-            if row.iter().all(|&weight| weight == 0) && empty < u16::MAX {
-                empty += 1;
-                continue;
-            }
-            flush(&mut empty, to);
-            to.extend(row.iter().map(|weight| weight.cast_unsigned()));
-        }
-        flush(&mut empty, to);
-        let mut short = |weights: &[i16]| weights.iter().for_each(|weight| to.extend_from_slice(&weight.to_le_bytes()));
+    /// The rows as bytes, and the other weights as words of two or four bytes, compressed by Deflate (RFC 1951).
+    fn packed(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.rows.iter().flatten().map(|weight| weight.cast_unsigned()).collect();
+        let mut short = |weights: &[i16]| bytes.extend(weights.iter().flat_map(|weight| weight.to_le_bytes()));
         short(&self.bias);
         (0..SECOND).for_each(|unit| short(&self.second.row(unit)));
         short(&self.last);
-        self.second_bias.iter().chain([&self.last_bias]).for_each(|weight| to.extend_from_slice(&weight.to_le_bytes()));
+        bytes.extend(self.second_bias.iter().chain([&self.last_bias]).flat_map(|weight| weight.to_le_bytes()));
+        let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(&bytes).and_then(|()| packed.finish()).expect("memory writes succeed")
     }
 
-    /// Reads `inputs` rows and the other weights; `None` if there are too few or too many bytes.
-    fn read(from: &mut &[u8], inputs: usize) -> Option<NetworkWeights> {
-        let mut rows: Vec<WeightRow> = Vec::with_capacity(inputs);
-        loop {
-            let empty = usize::from(u16::from_le_bytes(take(from)?));
-            if rows.len() + empty > inputs {
-                return None;
-            }
-            rows.resize(rows.len() + empty, [0; WIDTH]);
-            if rows.len() == inputs {
-                break;
-            }
-            let bytes: [u8; WIDTH] = take(from)?;
-            rows.push(bytes.map(u8::cast_signed));
-        }
+    /// Reads what [`NetworkWeights::packed`] wrote, with `inputs` rows; `None` if there are too few or too many bytes.
+    fn unpacked(packed: &[u8], inputs: usize) -> Option<NetworkWeights> {
+        // No network has more than half a MiB besides its rows.
+        let most = (inputs * WIDTH + (1 << 19)) as u64;
+        let mut bytes = Vec::new();
+        DeflateDecoder::new(packed).take(most).read_to_end(&mut bytes).ok()?;
+        let from = &mut &*bytes;
+        let rows = (0..inputs).map(|_| Some(take::<WIDTH>(from)?.map(u8::cast_signed))).collect::<Option<_>>()?;
         let mut weights = NetworkWeights {
             rows,
             bias: shorts(from)?,
