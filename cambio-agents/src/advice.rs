@@ -38,9 +38,9 @@ const MAX_DECISIONS: u64 = 2_500_000;
 const BLOCK_WORLDS: u32 = 250;
 /// The maximum number of worlds, if the caller gives none.
 const MAX_WORLDS: u32 = 60_000;
-/// The half-width at which a cost is known well enough; a larger cost needs a quarter of itself.
+/// The half-width at which a cost is known well enough. For a large cost, a quarter of the cost is enough.
 const PRECISION: f64 = 0.01;
-/// The number of times that a better decision, found by the measurement, becomes the best and is measured anew.
+/// The number of times that a better decision, found by the measurement, becomes the best, and everything is measured again.
 const MAX_CORRECTIONS: u64 = 3;
 /// A reason needs this difference between the shares of games in which something happens.
 const MIN_SHARE_DIFFERENCE: f64 = 0.05;
@@ -322,7 +322,7 @@ impl Measured {
         }
     }
 
-    /// The chance: that of the best decision, which was measured in most worlds, plus the gain over it in the worlds of both.
+    /// The chance: the chance of the best decision, which was measured in most worlds, plus the gain over it in the worlds of both.
     fn chance_given(&self, best: &Measured, z: f64) -> IntervalEstimate {
         let [own, gain, all] = [&self.chance, &self.gain, &best.chance].map(MeanAccumulator::estimate);
         let (worlds, most) = (self.games(), best.games());
@@ -364,7 +364,7 @@ impl Measured {
 /// The context of all playouts of a position.
 struct AdvicePlayouts {
     seat: Seat,
-    /// The policy of the seat and that of the others, if it is another one, with their public histories.
+    /// The policy of the seat and, if it is another one, the policy of the other seats, with their public histories.
     policies: Vec<(Blueprint, BlueprintHistory)>,
     knowledge: Knowledge,
     history: CardHistory,

@@ -483,7 +483,7 @@ impl Learned {
         Learned { policy: NetworkPolicy::shipped(), params: LearnedParams::default(), seated: None }
     }
 
-    /// Evaluates a decision. Returns whether the rule for calls decides to call; if it decides not to, the call is no candidate.
+    /// Evaluates a decision. Returns whether the rule for calls decides to call. If it decides against a call, the candidate is removed.
     fn evaluate(&mut self, view: &Observation<'_>) -> Option<bool> {
         let (past, _) = self.seated.as_ref().expect("a match begins with a briefing");
         self.policy.evaluate(view, past);

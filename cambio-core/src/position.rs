@@ -97,7 +97,7 @@ impl Position {
     /// The sightings of a made-up round that leads to this position, so that every agent can be asked for its decision: a
     /// deal, the cards that came and went, the turns, and last the looks, so that no agent has forgotten them.
     ///
-    /// The decisions of the round are lost: the sightings are no evidence of the cards of the other seats. The pile becomes
+    /// The decisions of the round are lost: the sightings are not evidence of the cards of the other seats. The pile becomes
     /// a part of the stock again if cards have left the table that are no longer on the pile.
     ///
     /// ```

@@ -644,7 +644,7 @@ impl PyPosition {
         text.parse().map(PyPosition).map_err(|error| error::CambioError::new_err(format!("position: {error}")))
     }
 
-    /// What the seat observes. Its events are those of a made-up round that leads to the position.
+    /// What the seat observes. Its events are the events of a made-up round that leads to the position.
     fn observation(&self) -> PyObservation {
         PyObservation {
             view: OwnedObservation::from(&self.0.observation()),

@@ -5,7 +5,7 @@ import { number } from "./parts.js";
 import { ask } from "./transport.js";
 
 const main = document.getElementById("main");
-// What is going on, in the words of a player, and the fields that say so.
+// The moments of a turn in the words of a player, and their fields.
 const MOMENTS = {
   start: ["My turn begins", {}],
   held: ["I have drawn a card", { phase: "held" }],
@@ -135,7 +135,7 @@ function redraw() {
   const remove = (index) => () => { pile.splice(index, 1); draw(); };
   const add = (index) => (label) => { pile.splice(index, 0, label); draw(); };
   main.replaceChildren(h("h1", {}, "What should I do?"),
-    h("p", { class: "facts" }, "Set up what you see at your table: tap a card to say what it is and who has seen it. Then ask."),
+    h("p", { class: "facts" }, "Set up what you see at your table: tap a card to choose its face and the players who have seen it. Then ask."),
     h("form", { class: "analyse", onsubmit: (event) => { event.preventDefault(); advise(event.submitter); } },
       h("div", { class: "columns" },
         choose("Rules", rules, shown.rules, (name) => begin(name, Math.min(layouts.length, presets.find((one) => one.name === name).seats))),

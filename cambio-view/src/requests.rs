@@ -262,7 +262,7 @@ struct PositionView {
     slots: usize,
 }
 
-/// A position as JSON, for the page that edits it.
+/// A position as JSON.
 pub(crate) fn position_in_json(position: &Position) -> String {
     let (text, view) = (position.to_string(), position.observation());
     let (rules, fields) = text.split_at(text.rfind(" a=").expect("a position has a layout of seat a"));
