@@ -16,7 +16,7 @@ use cambio_core::view::CardHistory;
 use cambio_core::{Action, Card, Event, Knowledge, Observation, Position, Rules, Seat, State};
 use serde::{Serialize, Serializer};
 
-use crate::playout::is_plausible;
+use crate::playout::{is_plausible, limit_turns};
 use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
 use crate::review::{MeanAccumulator, MeanEstimate};
 use crate::search::BlueprintName;
@@ -31,11 +31,13 @@ const SELECTION_PLAYOUTS: usize = 2_400;
 /// The minimum number of worlds in each round of the selection.
 const MIN_SELECTION_WORLDS: u32 = 10;
 /// The numbers of decisions in all playouts after which a round of the selection and the measurement end, if the caller gives no number
-/// of games. They limit the time to some three seconds at large tables.
+/// of games. They limit the time to some three seconds.
 const SELECTION_DECISIONS: u64 = 60_000;
 const MAX_DECISIONS: u64 = 2_500_000;
 /// The number of worlds between two checks of the precision.
 const BLOCK_WORLDS: u32 = 250;
+/// The minimum number of worlds, even after an interrupt.
+const MIN_WORLDS: u32 = 20;
 /// The maximum number of worlds, if the caller gives none.
 const MAX_WORLDS: u32 = 60_000;
 /// The half-width at which a cost is known well enough. For a large cost, a quarter of the cost is enough.
@@ -191,8 +193,8 @@ impl Advice {
             }
         }
         let choices: Vec<Action> = groups.iter().map(|group| group[0]).collect();
-        let z = simultaneous_quantile(choices.len().min(MAX_MEASURED));
-        let mut ranked = playouts.select(&view, &choices);
+        let z = simultaneous_quantile(2 * choices.len().min(MAX_MEASURED) - 1);
+        let mut ranked = playouts.select(&view, &choices, goes_on);
         ranked.truncate(MAX_MEASURED);
         let unmeasured = of_all - ranked.len();
         for correction in 0.. {
@@ -200,7 +202,9 @@ impl Advice {
             let gain = |at: usize| IntervalEstimate::of(&measured[at].gain, z);
             let better = (1..ranked.len()).filter(|&at| gain(at).low > 0.0);
             let better = better.max_by(|&one, &other| gain(one).mean.total_cmp(&gain(other).mean));
-            if let Some(better) = better.filter(|_| correction < MAX_CORRECTIONS && goes_on()) {
+            if let Some(better) =
+                better.filter(|_| correction < MAX_CORRECTIONS && playouts.decisions < MAX_DECISIONS && goes_on())
+            {
                 ranked.swap(0, better);
                 continue;
             }
@@ -339,7 +343,9 @@ impl Measured {
         let by_size = |one: &Mark, other: &Mark| difference(one).abs().total_cmp(&difference(other).abs());
         let mark = best.marks.keys().chain(self.marks.keys()).copied().max_by(by_size);
         let (action, other) = (best.action, self.action);
-        let Some(mark) = mark.filter(|mark| difference(mark).abs() >= MIN_SHARE_DIFFERENCE) else {
+        // Two standard errors of the difference of two shares, at most.
+        let noise = (1.0 / best.games() + 1.0 / self.games()).sqrt();
+        let Some(mark) = mark.filter(|mark| difference(mark).abs() >= MIN_SHARE_DIFFERENCE.max(noise)) else {
             let gap = |seat: &usize| self.points[*seat] / self.games() - best.points[*seat] / best.games();
             let seat = (0..seats).max_by(|one, other| gap(one).abs().total_cmp(&gap(other).abs())).unwrap_or(0);
             let (points, more) = (gap(&seat), if gap(&seat) < 0.0 { "fewer" } else { "more" });
@@ -445,7 +451,8 @@ impl AdvicePlayouts {
     /// Plays a game to the end of the round after this decision.
     fn play(&mut self, world: &State, action: Action, chance: &mut impl Chance) -> Finished {
         let (mut world, mut marks) = (world.clone(), Vec::new());
-        let rules = *world.table().rules();
+        let (rules, has_called) = (*world.table().rules(), !world.table().callers().is_empty());
+        limit_turns(&mut world);
         let mut pasts: Vec<BlueprintHistory> = self.policies.iter().map(|(_, past)| past.clone()).collect();
         let mut action = Some(action);
         while let Some(actor) = world.actor() {
@@ -455,7 +462,9 @@ impl AdvicePlayouts {
                 for past in &mut pasts {
                     past.notice(event);
                 }
-                marks.extend(Mark::of(event, &rules, &marks));
+                marks.extend(
+                    Mark::of(event, &rules, &marks).filter(|mark| !has_called || !matches!(mark, Mark::Calls(_))),
+                );
             };
             world.carry_out(decision, chance, &mut sink);
             self.decisions += 1;
@@ -472,13 +481,14 @@ impl AdvicePlayouts {
     }
 
     /// The decisions, the most promising first, by successive halving (Karnin, Koren and Somekh 2013).
-    fn select(&mut self, view: &Observation<'_>, choices: &[Action]) -> Vec<Action> {
+    fn select(&mut self, view: &Observation<'_>, choices: &[Action], goes_on: &dyn Fn() -> bool) -> Vec<Action> {
         let mut live: Vec<(Action, f64)> = choices.iter().map(|&action| (action, 0.0)).collect();
         let (mut out, mut number) = (Vec::new(), 0);
         while live.len() > 1 {
             let (worlds, before) = (SELECTION_PLAYOUTS.div_ceil(live.len()) as u32, self.decisions);
             for round in 0..worlds.max(MIN_SELECTION_WORLDS) {
-                if round >= MIN_SELECTION_WORLDS && self.decisions - before > SELECTION_DECISIONS {
+                let is_enough = round >= MIN_SELECTION_WORLDS && self.decisions - before > SELECTION_DECISIONS;
+                if is_enough || !goes_on() {
                     break;
                 }
                 let (world, dice) = (self.world(view, 1, number), self.dice(1, number));
@@ -511,15 +521,19 @@ impl AdvicePlayouts {
             let gain = IntervalEstimate::of(&decision.gain, z);
             gain.half() <= PRECISION.max(-gain.mean / 4.0)
         };
-        let (mut live, before): (Vec<usize>, u64) = ((0..ranked.len()).collect(), self.decisions);
+        let mut live: Vec<usize> = (0..ranked.len()).collect();
         for number in 0..games.unwrap_or(MAX_WORLDS) {
             if number > 0 && number % BLOCK_WORLDS == 0 {
                 live.retain(|&at| at == 0 || games.is_some() || !is_known(&measured[at]));
                 let is_chance_known = || IntervalEstimate::of(&measured[0].chance, z).half() <= 2.0 * PRECISION;
-                let is_enough = live.len() == 1 && is_chance_known() || self.decisions - before > MAX_DECISIONS;
-                if games.is_none() && is_enough || !goes_on() {
+                let is_enough = live.len() == 1 && is_chance_known();
+                if games.is_none() && is_enough {
                     break;
                 }
+            }
+            // The first worlds are always played, so that there is a result.
+            if number >= MIN_WORLDS && (games.is_none() && self.decisions > MAX_DECISIONS || !goes_on()) {
+                break;
             }
             let (world, dice) = (self.world(view, stage, number), self.dice(stage, number));
             self.lowest_now.add(has_fewest_points(&world, self.seat));

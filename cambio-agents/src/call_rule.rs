@@ -34,21 +34,16 @@ impl CallRule {
 
 #[cfg(test)]
 mod tests {
-    use cambio_core::{Action, Agent, Briefing, Notice, Position, rng::Key};
+    use cambio_core::{Action, Agent as _, Position, Seat, rng::Key};
 
-    use crate::roster;
+    use crate::{Guarded, roster};
 
     /// The decision of an agent in a position.
     fn decision(spec: &str, position: &str) -> Action {
         let position: Position = position.parse().unwrap();
-        let (view, stream) = (position.observation(), Key::new(1, 0).agent(position.observation().seat()));
-        let mut agent = roster().parse(spec).unwrap().make();
-        let briefing =
-            Briefing { rules: view.rules(), seats: view.table().seats(), seat: view.seat(), stream: &stream };
-        agent.begin(&briefing).unwrap();
-        agent.notice(Notice::RoundBegins(&position.standing()));
-        position.sightings().iter().for_each(|sighting| agent.notice(Notice::Event(sighting)));
-        agent.decide(&view).unwrap()
+        let mut agent = Guarded::new(roster().parse(spec).unwrap().make());
+        position.seat(&mut agent, &Key::new(1, 0).agent(Seat::A)).unwrap();
+        agent.decide(&position.observation()).unwrap()
     }
 
     #[test]

@@ -30,7 +30,6 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let cancel = stop_on_signal(Exit::Interrupted)?;
     if let Some(file) = &args.suite {
         let shown = plain(&file.display().to_string());
         let text = read_text(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
@@ -40,7 +39,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         print_rows(&rows, args.format, || suite_table(&rows, &agent.to_string()))?;
         return Ok(Exit::Done);
     }
+    let cancel = stop_on_signal(Exit::Interrupted)?;
     let position = with_rules(args.position.as_deref().expect("a command without --suite has a position"))?;
+    let position = position.parse().map_err(|error| format!("position: {error}"))?;
     let shown = args.options.advise(&position, &|| !cancel.is_cancelled())?;
     match args.format {
         Format::Json => unless_closed(writeln!(stdout(), "{}", serde_json::to_string_pretty(&shown)?), "advice")?,
@@ -58,7 +59,8 @@ fn with_rules(position: &str) -> Result<String, Box<dyn std::error::Error>> {
         Some((file, fields))
             if Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) =>
         {
-            Ok(format!("{} {fields}", read_rules(file, Path::new("."))?.spec().to_json()))
+            let rules = read_rules(file, Path::new("."))?.spec().to_json();
+            Ok(rules.as_str().map_or(format!("{rules} {fields}"), |name| format!("{name} {fields}")))
         }
         _ => Ok(position.to_owned()),
     }

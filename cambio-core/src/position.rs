@@ -11,11 +11,14 @@ use crate::engine::event::{EndReason, Event, Sighting, SnapOutcome};
 use crate::engine::observation::{OwnedObservation, Private};
 use crate::engine::state::Setup;
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
+use crate::rng::Stream;
 use crate::rules::card::{Card, MAX_KINDS, Power};
-use crate::rules::knob::{Callers, Peek};
+use crate::rules::knob::{CallWhen, Callers, Peek, Window};
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::text::excerpt;
-use crate::{Knowledge, Observation, Rules, RulesSpec, Score, Standing, View as _};
+use crate::{
+    Agent, AgentError, Briefing, Knowledge, Notice, Observation, Rules, RulesSpec, Score, Standing, View as _,
+};
 
 /// What one seat knows at a moment, without its history: its observation and the standing of the match. [This
 /// module](self) describes the text.
@@ -57,6 +60,8 @@ impl Position {
     /// The same position without what no later decision depends on: the last window, and the last power.
     fn without_past(mut self) -> Position {
         let table = &mut self.view.table;
+        // A turn that cannot begin ends the round and is not counted.
+        table.turn = turn_after(table.starter, table.turns, table.seats());
         let is_power = matches!(table.phase, Phase::Power | Phase::Show);
         let is_window = matches!(table.phase, Phase::Window | Phase::Gift | Phase::Chain);
         if !is_power {
@@ -141,11 +146,8 @@ impl Position {
         let flipped = pile.split_off(gone.len().min(pile.len()));
         all.extend(gone.into_iter().zip(pile).map(snapped));
         all.extend(flipped.into_iter().map(|card| Event::Flipped { card }));
-        let began = |turn: u16| match turn {
-            _ if turn == table.turns => table.turn,
-            _ => turn_after(starter, turn, table.seats()),
-        };
-        all.extend((1..=table.turns).map(|turn| Event::TurnBegan { seat: began(turn) }));
+        let began = |turn: u16| Event::TurnBegan { seat: turn_after(starter, turn, table.seats()) };
+        all.extend((1..=table.turns).map(began));
         all.extend(table.callers_in_order().map(|seat| Event::Called { seat }));
         for &seat in seats {
             all.extend(table.seen(seat).iter_from(seat).map(|spot| {
@@ -163,6 +165,18 @@ impl Position {
         all
     }
 
+    /// Begins a match for an agent, up to this position, so that it can decide. `stream` is the agent's only source of randomness.
+    ///
+    /// # Errors
+    /// If the agent cannot play this match.
+    pub fn seat(&self, agent: &mut impl Agent, stream: &Stream) -> Result<(), AgentError> {
+        let (standing, seat) = (self.standing(), self.view.private.seat);
+        agent.begin(&Briefing { rules: &standing.setup.rules, seats: self.totals.len(), seat, stream })?;
+        agent.notice(Notice::RoundBegins(&standing));
+        self.sightings().iter().for_each(|sighting| agent.notice(Notice::Event(sighting)));
+        Ok(())
+    }
+
     /// What the seat knows if the round was that of [`Position::sightings`]. Worlds are drawn uniformly from what the position
     /// leaves open: a card that was hidden on the table at a reshuffle may also be one of the cards of the new stock.
     pub fn knowledge(&self) -> Knowledge {
@@ -175,7 +189,7 @@ impl Position {
 /// The maximum number of turns, of reshuffles and of rounds.
 const MOST: u16 = 10_000;
 /// The maximum of a total, in units of [`Score::units`].
-const MOST_TOTAL: u64 = 1 << 30;
+const MOST_TOTAL: u64 = 1 << 29;
 /// The flags of a table with their words.
 fn flags(table: &mut Table) -> [(&'static str, &mut bool); 6] {
     [
@@ -245,7 +259,6 @@ impl fmt::Display for Position {
             1 => card(kind),
             copies => format!("{}*{copies}", card(kind)),
         };
-        let turn = turn_after(table.starter, table.turns, seats);
         let acting = (table.phase != Phase::Over).then_some(table.turn);
         let phase = match table.phase {
             Phase::Held(CardSource::Pile(_)) => "took",
@@ -270,7 +283,6 @@ impl fmt::Display for Position {
             ("view", private.seat.to_string(), table.asked.unwrap_or(Seat::A).to_string()),
             ("turns", table.turns.to_string(), usual_turns(table.phase).to_string()),
             ("start", table.starter.to_string(), "a".to_owned()),
-            ("turn", table.turn.to_string(), turn.to_string()),
             ("phase", phase.to_owned(), "start".to_owned()),
             ("act", or_none(table.asked), or_none(acting)),
             ("held", private.held.map_or(String::new(), card), String::new()),
@@ -529,7 +541,7 @@ impl Fields<'_> {
         let phase = self.phase(held)?;
         let starter = self.seat("start", Seat::A)?;
         let turns = self.number("turns", usual_turns(phase))?;
-        let turn = self.seat("turn", turn_after(starter, turns, seats))?;
+        let turn = turn_after(starter, turns, seats);
         let acting = (phase != Phase::Over).then_some(turn);
         let asked = self.or("act", acting, "the letter of a seat", |_, text| read_seat(text).map(Some))?;
         let seat = self.seat("view", asked.unwrap_or(Seat::A))?;
@@ -615,7 +627,7 @@ impl FromStr for Position {
         let rounds = fields.number("round", 0)?.into();
         let totals = fields.totals(seats)?;
         if let Some((name, _)) = fields.left.first_key_value() {
-            let fields = "the fields are the layouts `a`, `b` and so on, `turns`, `start`, `turn`, `phase`, `act`, `view`, `held`, `pile`, \
+            let fields = "the fields are the layouts `a`, `b` and so on, `turns`, `start`, `phase`, `act`, `view`, `held`, `pile`, \
                           `calls`, and some for rare cases";
             return Err(PositionError(format!("the field `{}` does not exist; {fields}", excerpt(name))));
         }
@@ -626,12 +638,7 @@ impl FromStr for Position {
             let of_asked = OwnedObservation { table: view.table, private: blank };
             let choices = if asked == view.private.seat { view.choices() } else { of_asked.choices() };
             if choices.is_empty() {
-                let hint = if view.table.phase == Phase::Power {
-                    "; a power that turns cards up has `phase=show`"
-                } else {
-                    ""
-                };
-                return Err(PositionError(format!("seat {asked} has no legal decision in this position{hint}")));
+                return Err(PositionError(format!("seat {asked} has no legal decision in this position")));
             }
         }
         Ok(Position { view, totals, rounds }.without_past())
@@ -639,6 +646,7 @@ impl FromStr for Position {
 }
 
 /// Checks that a table can have these facts together.
+#[expect(clippy::too_many_lines, reason = "a list of conditions")]
 fn check_table(view: &OwnedObservation) -> Read<()> {
     let OwnedObservation { table, private } = view;
     let (rules, phase, seats) = (&table.rules, table.phase, table.seats());
@@ -654,18 +662,16 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
     let is_power = matches!(phase, Phase::Power | Phase::Show);
     let is_own_turn = is_held || is_power || matches!(phase, Phase::Start | Phase::Close);
     let is_asked = |holds: &dyn Fn(Seat) -> bool| table.asked.is_none_or(holds);
+    let is_window = matches!(phase, Phase::Window | Phase::Gift | Phase::Chain);
+    let step = table.power.step(table.step.into());
     let has_called = !table.callers.is_empty();
+    let has_pile = table.pile_len > 0 || took || phase == Phase::Over;
     let checks = [
         ((phase == Phase::Over) == table.ended.is_some(), "`phase=over` and the field `ended` need each other"),
         ((phase == Phase::Over) == table.asked.is_none(), "a seat must act unless the round is over"),
         (
-            !matches!(phase, Phase::Start | Phase::Held(_) | Phase::Power | Phase::Close)
-                || table.asked == Some(table.turn),
-            "in this phase the seat to act must be the seat whose turn it is: `turn`, or `start` and `turns`",
-        ),
-        (
-            table.turn == turn_after(table.starter, table.turns, seats) || has_called || !table.safe.is_empty(),
-            "`turn` does not follow from `start` and `turns`: each seat has one turn after another",
+            !is_own_turn || table.asked == Some(table.turn),
+            "in this phase the seat to act must be the seat whose turn it is, by `start` and `turns`",
         ),
         (table.turns > 0 || !is_own_turn, "`turns` must be at least 1 in this phase"),
         (
@@ -674,13 +680,30 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
         ),
         (!took || spec.take, "`phase=took`: these rules have no `take`"),
         (
-            phase != Phase::Peek || table.turns == 0 && matches!(spec.peek, Peek::Choose(_)),
-            "`phase=peek` is before the first turn, under rules that let a seat choose the cards of its first look",
+            phase != Phase::Peek || matches!(spec.peek, Peek::Choose(_)) || !table.carry.extra_peek.is_empty(),
+            "`phase=peek`: under these rules no seat chooses the cards of its first look",
         ),
         (
-            phase != Phase::Peek || is_asked(&|seat| table.unpeeked(seat).without(table.occupied).is_empty()),
-            "in `phase=peek` the seat to act has all its cards",
+            phase != Phase::Peek || (table.turns, table.pile_len, table.occupied) == (0, 0, dealt),
+            "`phase=peek` is before the first turn: every seat has the cards that it was dealt, and the pile is empty",
         ),
+        (
+            phase != Phase::Close || spec.call == CallWhen::AfterTurn,
+            "`phase=close`: under these rules a seat calls instead of its turn",
+        ),
+        (
+            phase != Phase::Window || spec.window != Window::None || table.opening == Opening::Flip,
+            "`phase=window`: these rules have no windows",
+        ),
+        (
+            !is_window || (table.opening == Opening::Flip) == (table.turns == 0),
+            "`opening=flip` and `turns=0` need each other: it is the window before the first turn",
+        ),
+        (
+            table.carry == CarryOver::default() || spec.carry_over,
+            "`cards` and `peeks`: these rules have no `carry_over`",
+        ),
+        (dealt.len() < rules.deck().len(), "the deck is too small for the cards of `cards`"),
         (
             phase != Phase::Window || table.opener.is_some(),
             "`phase=window` needs the field `opener` or a card on the pile",
@@ -702,8 +725,9 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
             "`gap` must be an empty spot of another seat than the seat to act",
         ),
         (
-            !is_power || table.power.step(table.step.into()).is_some(),
-            "`phase=power` and `phase=show` need a card with a power as `power` or on the pile, and a `step` that it has",
+            !is_power || step.is_some_and(|step| step.reveals() == (phase == Phase::Show)),
+            "`phase=power` needs a card with a power as `power` or on the pile, and a `step` that it has; if that step turns \
+             cards up, it is `phase=show`",
         ),
         (table.pointed().without(table.occupied).is_empty(), "the spots of `looked` and `named` must have a card"),
         (
@@ -720,11 +744,11 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
             "a seat of `safe` must have no cards",
         ),
         (
-            table.pile_len > 0 || took || dealt.without(table.occupied).is_empty(),
+            has_pile || dealt.without(table.occupied).is_empty(),
             "a dealt card has left its slot, so the pile cannot be empty: write its top in `pile`",
         ),
         (
-            table.pile_len > 0 || took || table.turns < 2 || has_called,
+            has_pile || table.turns < 2 || has_called,
             "after the first turn the pile has a card: write its top in `pile`",
         ),
     ];

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use cambio_agents::{Network, NetworkEvaluation, read_network};
 use cambio_core::encode::ActionSpace;
@@ -379,10 +380,10 @@ impl PartialEq for PyKnowledge {
 
 impl PyKnowledge {
     /// The world of a seed.
-    fn world(&self, seed: u64) -> PyWorld {
+    fn world(self: &Arc<PyKnowledge>, seed: u64) -> PyWorld {
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
         let state = self.knowledge.sample(&self.observation.view.observation(), &mut stream);
-        PyWorld { state, origin: WorldOrigin::Sampled(Box::new(self.clone()), seed) }
+        PyWorld { state, origin: WorldOrigin::Sampled(Arc::clone(self), seed) }
     }
 }
 
@@ -407,7 +408,7 @@ impl PyKnowledge {
 
     /// Samples uniformly from the worlds that the seat cannot distinguish. The same seed gives the same world.
     fn sample(&self, seed: &Bound<'_, PyAny>) -> PyResult<PyWorld> {
-        Ok(self.world(args::whole(seed, "seed", 0, u64::MAX)?))
+        Ok(Arc::new(self.clone()).world(args::whole(seed, "seed", 0, u64::MAX)?))
     }
 
     fn __repr__(&self) -> String {
@@ -436,7 +437,7 @@ pub(crate) struct PyWorld {
 /// The origin of a world. Pickles contain the origin instead of the state.
 #[derive(Clone)]
 enum WorldOrigin {
-    Sampled(Box<PyKnowledge>, u64),
+    Sampled(Arc<PyKnowledge>, u64),
     Game(Box<GameEpisode>),
 }
 
@@ -661,7 +662,7 @@ impl PyPosition {
     fn worlds(&self, number: &Bound<'_, PyAny>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PyWorld>> {
         let number = args::whole(number, "number", 1, 1_000_000)?;
         let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX >> 20))?;
-        let knowledge = self.knowledge();
+        let knowledge = Arc::new(self.knowledge());
         Ok((0..number).map(|world| knowledge.world((seed << 20) + world)).collect())
     }
 
@@ -685,7 +686,15 @@ impl PyPosition {
             games: games.map(|games| games as u32),
             seed: seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?,
         };
-        let advice = py.detach(|| options.advise(&self.0.to_string(), &|| error::check_signals().is_ok()));
+        let raised = std::sync::Mutex::new(None);
+        let goes_on = || {
+            let checked = error::check_signals();
+            checked.map_err(|error| *raised.lock().expect("no panic under this lock") = Some(error)).is_ok()
+        };
+        let advice = py.detach(|| options.advise(&self.0, &goes_on));
+        if let Some(error) = raised.into_inner().expect("no panic under this lock") {
+            return Err(error);
+        }
         let advice = advice.map_err(error::CambioError::new_err)?;
         let table = py.import("cambio_game")?.getattr("Table")?;
         table.call1(("advice", Table::of(&advice.rows()).csv(), advice.tables().text()))

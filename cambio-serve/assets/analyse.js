@@ -20,11 +20,11 @@ let shown = null;
 const presets = await ask("api/options").then(({ presets }) => presets);
 
 function begin(name, seats) {
-  const { kinds, hand } = presets.find((one) => one.name === name);
+  const { kinds, hand, slots } = presets.find((one) => one.name === name);
   // At most tables, players have seen two of their cards.
   const cards = (letter) => Array.from({ length: hand }, (_, slot) => ({ face: "?", seen: letter !== "a" && slot >= hand - 2 ? letter : "" }));
   const layouts = [...LETTERS.slice(0, seats)].map(cards);
-  shown = { rules: name, kinds, slots: 16, seat: "a", layouts, moment: "start", turn: seats + 1, held: null, pile: [], caller: "", others: {} };
+  shown = { rules: name, kinds, slots, seat: "a", layouts, moment: "start", turn: 1, held: null, pile: [], caller: "", others: {} };
 }
 
 // Reads the answer of `api/position`.
@@ -35,6 +35,9 @@ function take({ rules, fields, kinds, seat, slots }) {
   const pile = others.pile ? others.pile.split(",").flatMap((one) => Array(Number(one.split("*")[1] ?? 1)).fill(one.split("*")[0])) : [];
   const moment = MOMENTS[others.phase ?? "start"] ? others.phase ?? "start" : "";
   shown = { rules, kinds, slots, seat, layouts, moment, turn: Number(others.turns ?? 1), held: others.held ?? null, pile, caller: others.calls ?? "", others };
+  // The page has no words for some moments: it keeps their fields.
+  const sorted = (line) => line.split(" ").sort().join(" ");
+  if (sorted(text()) !== sorted([rules, ...fields.map(([name, value]) => `${name}=${value}`)].join(" "))) shown.moment = "";
 }
 
 // The text of the position.
@@ -48,7 +51,7 @@ function text() {
   const start = (((turnOf - turn + 1) % seats) + seats) % seats;
   // A moment that the page has no words for keeps its fields.
   const fields = moment ? {
-    turns: turn, start: start ? LETTERS[start] : null, ...(moment === "window" ? { act: seat, opener: pile[0] } : {}),
+    turns: turn, start: start ? LETTERS[start] : null, ...(moment === "window" ? { act: seat } : {}),
     ...MOMENTS[moment][1], held: moment === "held" ? held : null,
     ...Object.fromEntries(Object.entries(others).filter(([name]) => ["reshuffles", "round", "totals", "safe", "cards", "peeks"].includes(name))),
   } : Object.fromEntries(Object.entries(others).filter(([name]) => name !== "pile" && name !== "calls"));
@@ -130,7 +133,7 @@ function redraw() {
   result.replaceChildren();
   const rules = [...Object.keys(RULES).map((name) => [name, rulesName(name)]), ...(RULES[shown.rules] ? [] : [[shown.rules, preset ? preset.name : "house rules"]])];
   const others = [...LETTERS.slice(0, layouts.length)].filter((letter) => letter !== seat);
-  const moments = [...Object.entries(MOMENTS).map(([name, [words]]) => [name, words]), ...(moment ? [] : [["", `As in the text: ${shown.others.phase}`]])];
+  const moments = [...Object.entries(MOMENTS).map(([name, [words]]) => [name, words]), ...(moment ? [] : [["", `As in the text${shown.others.phase ? `: ${shown.others.phase}` : ""}`]])];
   const order = [seat, ...others];
   const remove = (index) => () => { pile.splice(index, 1); draw(); };
   const add = (index) => (label) => { pile.splice(index, 0, label); draw(); };
@@ -189,10 +192,9 @@ function words(action) {
 // The sentence of the advice, in the words of a player.
 function reason(sentence) {
   const forms = { calls: "call", snaps: "snap", gets: "get", has: "have" };
-  const names = sentence.replace(/`([^`]*)`/g, (_, action) => `“${words(action)}”`)
+  return sentence.replace(/`([^`]*)`/g, (_, action) => `“${words(action)}”`)
     .replace(/\b([a-h]) (calls|snaps|gets|has)\b/g, (_, letter, verb) => (letter === shown.seat ? `you ${forms[verb]}` : `${nameOf(letter)} ${verb}`))
     .replace(/\b([a-h])'s\b/g, (_, letter) => (letter === shown.seat ? "your" : `${nameOf(letter)}'s`));
-  return names;
 }
 
 // A bar of a share of the width.

@@ -24,7 +24,7 @@ table! {
         /// The chance after the best decision minus this chance; empty for the best decision.
         cost: Option<Estimate> => "wins" [Ends],
         /// Mean points of each seat on the table at the end of the round, seat a first, with spaces between.
-        points: String => "points",
+        points: String,
         /// How the games differ from those after the best decision; empty for the best decision.
         reason: Option<String>,
     }
@@ -41,7 +41,8 @@ fn listed(actions: &[Action]) -> String {
 /// use cambio_sim::AdviceOptions;
 ///
 /// let options = AdviceOptions { games: Some(200), ..AdviceOptions::default() };
-/// let shown = options.advise("classic a=7s,2h,?,? b=?/b,?/b,?,? turns=5 pile=9c", &|| true)?;
+/// let position = "classic a=7s,2h,?,? b=?/b,?/b,?,? turns=5 pile=9c".parse().unwrap();
+/// let shown = options.advise(&position, &|| true)?;
 /// assert!(shown.tables().text().contains("draw"));
 /// # Ok::<(), String>(())
 /// ```
@@ -71,12 +72,11 @@ impl Default for AdviceOptions {
 }
 
 impl AdviceOptions {
-    /// Advises the seat to act in the position of this text: see [`Advice::of`].
+    /// Advises the seat to act: see [`Advice::of`].
     ///
     /// # Errors
-    /// If the text is not a position, an option is not valid, or the position has no advice.
-    pub fn advise(&self, position: &str, goes_on: &dyn Fn() -> bool) -> Result<ShownAdvice, String> {
-        let position: Position = position.parse().map_err(|error| format!("position: {error}"))?;
+    /// If an option is not valid, or the position has no advice.
+    pub fn advise(&self, position: &Position, goes_on: &dyn Fn() -> bool) -> Result<ShownAdvice, String> {
         let policy = |option: &str, name: &String| {
             BlueprintName::named(name).ok_or_else(|| {
                 format!("`{option}` must be one of {}, found `{}`", BlueprintName::WORDS.join(", "), excerpt(name))
@@ -91,7 +91,7 @@ impl AdviceOptions {
             games: self.games,
             seed: self.seed,
         };
-        let advice = Advice::of(&position, &settings, goes_on).map_err(|error| error.to_string())?;
+        let advice = Advice::of(position, &settings, goes_on).map_err(|error| error.to_string())?;
         Ok(ShownAdvice { options: self.clone(), position: position.to_string(), advice })
     }
 }

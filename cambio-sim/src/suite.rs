@@ -6,7 +6,7 @@ use cambio_agents::AgentSpec;
 use cambio_agents::Guarded;
 use cambio_core::rng::{Key, Seed};
 use cambio_core::view::CardHistory;
-use cambio_core::{Action, Agent as _, Briefing, Notice, Position};
+use cambio_core::{Action, Agent as _, Position};
 use cambio_exec::{Estimate, table};
 
 use crate::advantage_experiment::decision_kind;
@@ -113,17 +113,12 @@ pub fn measure_suite(suite: &[TestPosition], agent: &AgentSpec) -> Result<Vec<Su
 
 /// What the agent's decision costs in a position.
 fn loss_of(number: u64, test: &TestPosition, agent: &AgentSpec) -> Result<f64, String> {
-    let (view, standing) = (test.position.observation(), test.position.standing());
-    let (rules, seats, seat) = (view.rules(), standing.setup.seats, view.seat());
-    let mut history = CardHistory::new(rules, seats);
+    let view = test.position.observation();
+    let mut history = CardHistory::new(view.rules(), view.table().seats());
+    test.position.sightings().iter().for_each(|sighting| history.notice(sighting));
     let mut player = Guarded::new(agent.make());
-    let stream = Key::new(Seed::Number(0), number).agent(seat);
-    player.begin(&Briefing { rules, seats, seat, stream: &stream }).map_err(|error| error.to_string())?;
-    player.notice(Notice::RoundBegins(&standing));
-    for sighting in &test.position.sightings() {
-        history.notice(sighting);
-        player.notice(Notice::Event(sighting));
-    }
+    let stream = Key::new(Seed::Number(0), number).agent(view.seat());
+    test.position.seat(&mut player, &stream).map_err(|error| error.to_string())?;
     let decided = player.decide(&view).map_err(|error| error.to_string())?;
     if !view.choices().contains(decided) {
         return Err(format!("`{decided}` is illegal"));

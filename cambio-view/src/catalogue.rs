@@ -118,6 +118,7 @@ struct PresetOption {
     in_short: [String; 3],
     seats: usize,
     hand: usize,
+    slots: usize,
     kinds: Vec<KindView>,
     worth: Vec<CardValue>,
 }
@@ -258,6 +259,7 @@ impl Catalogue {
     /// # Errors
     /// If the text is not a position, or pages have already sent too many rule systems.
     pub fn position(&self, text: &str) -> Result<Position, RequestError> {
+        let text = text.trim();
         // The rules are kept in memory as soon as they are valid.
         if let Some(Ok(rules)) = serde_json::Deserializer::from_str(text).into_iter::<Value>().next()
             && let Ok(spec) = RulesSpec::from_json(&rules)
@@ -274,7 +276,7 @@ impl Catalogue {
             let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
             let (kinds, worth) = (KindView::all(&rules), CardValue::all(&rules));
             let hand = rules.spec().hand.count();
-            PresetOption { name, in_short: rules_in_short(&rules), seats, hand, kinds, worth }
+            PresetOption { name, in_short: rules_in_short(&rules), seats, hand, slots: rules.slots(), kinds, worth }
         };
         let mut agents = Vec::new();
         for entry in self.roster.entries().iter().filter(|entry| !entry.sees_all()) {
