@@ -25,7 +25,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 WASM = "wasm32-unknown-unknown"
-PAGES = {"home.html": "index.html", "play.html": "play.html", "watch.html": "watch.html", "analyse.html": "analyse.html", "runs.html": "runs.html"}
+PAGES = {
+    "home.html": "index.html",
+    "play.html": "play.html",
+    "watch.html": "watch.html",
+    "analyse.html": "analyse.html",
+    "runs.html": "runs.html",
+}
 # Allows nothing but the files of the site.
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; "

@@ -65,7 +65,19 @@ def every_object(rules: str = "classic", seats: int = 2) -> list[Any]:
     while dealt.is_chance:
         dealt.play_chance(dealt.outcomes()[0][0])
     seen = [game.observe(), middle.observe(), middle.observe(1), over.observe(0)]
-    found = [game, middle, over, games, chance, dealt, cambio.SmallGame("mini-m0"), over.record(), *seen, seen[0].knowledge(), seen[0].position()]
+    found = [
+        game,
+        middle,
+        over,
+        games,
+        chance,
+        dealt,
+        cambio.SmallGame("mini-m0"),
+        over.record(),
+        *seen,
+        seen[0].knowledge(),
+        seen[0].position(),
+    ]
     found += [game.world(), game.rules, game.layout, game.layout.blocks[0], cambio.agent("greedy")]
     return [*found, cambio.Action("draw"), game.events(0)[0]]
 
