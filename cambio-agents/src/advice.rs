@@ -155,7 +155,7 @@ impl Advice {
     /// ```
     /// use cambio_agents::{Advice, AdviceSettings};
     ///
-    /// let position = "classic a=Ah,2h,3s,Ad b=?,?,?,? turns=7 pile=9c,4d".parse().unwrap();
+    /// let position = "classic a=Ah,2h,3s,Ad b=?,?,?,? turns=7 phase=close pile=9c".parse().unwrap();
     /// let settings = AdviceSettings { games: Some(200), ..AdviceSettings::default() };
     /// let advice = Advice::of(&position, &settings, &|| true).unwrap();
     /// assert_eq!(advice.decisions[0].action.to_string(), "call");

@@ -168,7 +168,7 @@ impl Roster {
     /// assert_eq!(roster.parse("greedy( call_at = 07 )").unwrap().to_string(), "greedy(call_at=7)");
     /// assert_eq!(
     ///     roster.parse("greedy(call=7)").unwrap_err().to_string(),
-    ///     "agent `greedy` has no parameter `call`; it has call_at",
+    ///     "agent `greedy` has no parameter `call`; it has call_at, call_known, call_known_1, call_known_2, call_known_3",
     /// );
     /// ```
     pub fn parse(&self, spec: &str) -> Result<AgentSpec, SpecError> {

@@ -125,7 +125,7 @@ enum Command {
     Advantage(advantage::Args),
     /// Advise a seat in a position: what each decision is worth, and why
     #[command(
-        after_help = "Examples:\n  cambio advise 'classic a=7s,2h,?,? b=?/b,?/b,?,? turns=5 pile=9c'\n  cambio advise 'classic a=?,?,3h,As b=?,?,?/b,?/b turns=3 phase=held held=5d pile=9c' --opponents sharp\n  cambio advise \"$(cambio replay match.jsonl --position 1.12 2>/dev/null)\"\n  cambio advise --suite experiments/positions/classic.pos --agent sharp\n\nThe chapter Positions of the book describes the text of a position."
+        after_help = "Examples:\n  cambio advise 'classic a=7s,2h,?,? b=?/b,?/b,?,? turns=5 pile=9c'\n  cambio advise 'classic a=3s,2h,?,? b=?,?,?,? phase=close' --opponents sharp\n  cambio advise \"$(cambio replay match.jsonl --position 1.12 2>/dev/null)\"\n  cambio advise --suite experiments/positions/classic.pos --agent sharp\n\nThe chapter Positions of the book describes the text of a position."
     )]
     Advise(advise::Args),
     /// Measure an agent by the frozen benchmark, or print a leaderboard

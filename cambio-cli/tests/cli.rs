@@ -250,7 +250,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
         "\"gready\"",
         "there is no agent `gready`; did you mean `greedy`? the agents are random, greedy",
     );
-    check("\"greedy\"", "\"greedy(call=3)\"", "agent `greedy` has no parameter `call`; it has call_at");
+    check("\"greedy\"", "\"greedy(call=3)\"", "agent `greedy` has no parameter `call`; it has call_at, call_known");
     check(
         "\"greedy\"",
         "\"greedy(call_at=x)\"",

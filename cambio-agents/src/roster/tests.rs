@@ -28,7 +28,7 @@ fn errors_in_a_spec_name_the_allowed_values() {
         ("greedy(call_at=1,call_at=2)", "parameter `call_at` must be given at most once, found it twice"),
         ("greedy(call_at=1", "`greedy(call_at=1` is not an agent spec"),
         ("greedy(5)", "`greedy(5)` is not an agent spec"),
-        (r#"greedy("5")"#, "agent `greedy` takes no text in quotes; it has call_at"),
+        (r#"greedy("5")"#, "agent `greedy` takes no text in quotes; it has call_at, "),
         (r#"learned("no such file")"#, "agent `learned`: cannot use the network: `no such file` cannot be read"),
         ("learned(level=11)", "agent `learned`: parameter `level` must be a whole number from 1 to 10, found `11`"),
         ("external", r#"agent `external` needs its command first, in double quotes, such as external("python3 b"#),
