@@ -798,6 +798,8 @@ class Checks:
                 page.click(f"#{spot}")
                 page.click(f"dialog [aria-label^='{card}']")
             page.select_option("#Now", "held")
+            page.fill("#turn", "3")
+            page.press("#turn", "Tab")
             page.click("#held")
             self.is_well(page, f"the choice of a card at {width} px")
             page.click("dialog [aria-label^='5 of diamonds']")

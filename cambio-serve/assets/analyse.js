@@ -51,7 +51,7 @@ function text() {
   const start = (((turnOf - turn + 1) % seats) + seats) % seats;
   // A moment that the page has no words for keeps its fields.
   const fields = moment ? {
-    turns: turn, start: start ? LETTERS[start] : null, ...(moment === "window" ? { act: seat } : {}),
+    turns: turn > 1 ? turn : null, start: start ? LETTERS[start] : null, ...(moment === "window" ? { act: seat } : {}),
     ...MOMENTS[moment][1], held: moment === "held" ? held : null,
     ...Object.fromEntries(Object.entries(others).filter(([name]) => ["reshuffles", "round", "totals", "safe", "cards", "peeks"].includes(name))),
   } : Object.fromEntries(Object.entries(others).filter(([name]) => name !== "pile" && name !== "calls"));
