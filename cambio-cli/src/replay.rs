@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use cambio_core::engine::Setup;
 use cambio_core::play::RoundResult;
+use cambio_core::position::PositionFinder;
 use cambio_core::record::InvalidRecord;
 use cambio_core::text::EscapingWriter;
-use cambio_core::{Action, Card, Event, Observer, Position, Record, Score, Seat, Standing, State, replay};
+use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
 use cambio_exec::next_line;
 use cambio_view::{Narrator, Replay, ReviewProgress, ReviewRequest, review};
 use serde_json::{Value, json};
@@ -224,10 +225,9 @@ fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Chec
         return Ok((replayed, fault));
     }
     if let Some(wanted) = args.position {
-        let mut finder =
-            PositionFinder { wanted, at: Moment { round: 0, decision: 0 }, totals: Vec::new(), found: None };
-        let replayed = replay(&record, &mut finder);
         let Moment { round, decision } = wanted;
+        let mut finder = PositionFinder::new(round, decision);
+        let replayed = replay(&record, &mut finder);
         match finder.found {
             Some(position) => writeln!(out, "{position}")?,
             None => say!("no record of decision {decision} in round {round}"),
@@ -261,29 +261,6 @@ impl Observer for Legal {
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
         let legal = state.choices().iter().map(|action| action.to_string()).collect();
         self.rounds.last_mut().expect("a round has begun").push(legal);
-    }
-}
-
-/// Finds the position before a decision.
-struct PositionFinder {
-    wanted: Moment,
-    at: Moment,
-    /// The totals before the round.
-    totals: Vec<Score>,
-    found: Option<Position>,
-}
-
-impl Observer for PositionFinder {
-    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
-        self.at = Moment { round: self.at.round + 1, decision: 0 };
-        self.totals = standing.totals.to_vec();
-    }
-
-    fn decides(&mut self, state: &State, seat: Seat, _: Action) {
-        self.at.decision += 1;
-        if self.at == self.wanted {
-            self.found = Some(Position::new(&state.observe(seat), &self.totals, self.at.round - 1));
-        }
     }
 }
 

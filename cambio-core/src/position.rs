@@ -17,7 +17,8 @@ use crate::rules::knob::{CallWhen, Callers, Peek, Window};
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::text::excerpt;
 use crate::{
-    Agent, AgentError, Briefing, Knowledge, Notice, Observation, Rules, RulesSpec, Score, Standing, View as _,
+    Action, Agent, AgentError, Briefing, Knowledge, Notice, Observation, Observer, Rules, RulesSpec, Score, Standing,
+    State, View as _,
 };
 
 /// What one seat knows at a moment, without its history: its observation and the standing of the match. [This
@@ -118,8 +119,7 @@ impl Position {
         let OwnedObservation { table, private } = &self.view;
         let (rules, starter, extra) = (&table.rules, table.starter, table.carry.extra_card);
         let seats = &Seat::ALL[..table.seats()];
-        let row = |&seat: &Seat| SpotSet::row(seat, rules.dealt_to(seat, extra));
-        let dealt = seats.iter().map(row).fold(SpotSet::EMPTY, SpotSet::union);
+        let dealt = rules.dealt_spots(seats.len(), extra);
         let mut all = vec![Event::Dealt { starter, extra }];
         let kinds = || (0..MAX_KINDS).filter_map(Card::new);
         let took = if let Phase::Held(CardSource::Pile(card)) = table.phase { Some(card) } else { None };
@@ -183,6 +183,50 @@ impl Position {
         let mut knowledge = Knowledge::new(&self.view.table.rules, self.totals.len(), self.view.private.seat);
         self.sightings().iter().for_each(|sighting| knowledge.notice(sighting));
         knowledge
+    }
+}
+
+/// An observer that finds the position of the seat to act before one decision of a match.
+///
+/// ```
+/// use cambio_core::position::PositionFinder;
+/// use cambio_core::testing::RandomAgent;
+/// use cambio_core::{MatchSetup, Rules, play_match, rng::Key};
+///
+/// let setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// let mut finder = PositionFinder::new(1, 3);
+/// play_match(&setup, &mut [RandomAgent::default(), RandomAgent::default()], &mut finder).unwrap();
+/// assert!(finder.found.unwrap().to_string().starts_with("classic a="));
+/// ```
+#[derive(Clone, Debug)]
+pub struct PositionFinder {
+    wanted: (usize, usize),
+    /// The numbers of the current round and of its last decision.
+    at: (usize, usize),
+    /// The totals before the round.
+    totals: Vec<Score>,
+    /// The position, once the decision is reached.
+    pub found: Option<Position>,
+}
+
+impl PositionFinder {
+    /// Finds the position before this decision of this round, both counted from 1.
+    pub fn new(round: usize, decision: usize) -> PositionFinder {
+        PositionFinder { wanted: (round, decision), at: (0, 0), totals: Vec::new(), found: None }
+    }
+}
+
+impl Observer for PositionFinder {
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        self.at = (self.at.0 + 1, 0);
+        self.totals = standing.totals.to_vec();
+    }
+
+    fn decides(&mut self, state: &State, seat: Seat, _: Action) {
+        self.at.1 += 1;
+        if self.at == self.wanted {
+            self.found = Some(Position::new(&state.observe(seat), &self.totals, self.at.0 - 1));
+        }
     }
 }
 
@@ -265,10 +309,9 @@ impl fmt::Display for Position {
             phase => phase.word(),
         };
         let power = (0..rules.kinds().len()).filter_map(Card::new).find(|&card| rules.power(card) == table.power);
-        let power = power.filter(|_| !table.power.is_none());
         let is_power = matches!(table.phase, Phase::Power | Phase::Show);
         let is_usual = is_power && table.top.is_some_and(|top| rules.power(top) == table.power);
-        let power = power.filter(|_| !is_usual);
+        let power = power.filter(|_| !table.power.is_none() && !is_usual);
         let usual_opener = table.top.filter(|_| table.phase == Phase::Window);
         let mut copy = *table;
         let flags: Vec<&str> =
@@ -649,21 +692,16 @@ impl FromStr for Position {
 #[expect(clippy::too_many_lines, reason = "a list of conditions")]
 fn check_table(view: &OwnedObservation) -> Read<()> {
     let OwnedObservation { table, private } = view;
-    let (rules, phase, seats) = (&table.rules, table.phase, table.seats());
+    let (rules, phase) = (&table.rules, table.phase);
     let spec = rules.spec();
-    let of_all = |cards: &dyn Fn(Seat) -> usize| {
-        let rows = Seat::ALL[..seats].iter().map(|&seat| SpotSet::row(seat, cards(seat)));
-        rows.fold(SpotSet::EMPTY, SpotSet::union)
-    };
-    let places = of_all(&|_| rules.slots());
-    let dealt = of_all(&|seat| rules.dealt_to(seat, table.carry.extra_card));
+    let dealt = rules.dealt_spots(table.seats(), table.carry.extra_card);
     let is_held = matches!(phase, Phase::Held(_));
     let took = matches!(phase, Phase::Held(CardSource::Pile(_)));
     let is_power = matches!(phase, Phase::Power | Phase::Show);
     let is_own_turn = is_held || is_power || matches!(phase, Phase::Start | Phase::Close);
     let is_asked = |holds: &dyn Fn(Seat) -> bool| table.asked.is_none_or(holds);
     let is_window = matches!(phase, Phase::Window | Phase::Gift | Phase::Chain);
-    let step = table.power.step(table.step.into());
+    let step = table.step();
     let has_called = !table.callers.is_empty();
     let has_pile = table.pile_len > 0 || took || phase == Phase::Over;
     let checks = [
@@ -719,9 +757,9 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
         (phase != Phase::Chain || spec.chain, "`phase=chain`: these rules have no `chain`"),
         ((phase == Phase::Gift) == table.gap.is_some(), "`phase=gift` and the field `gap` need each other"),
         (
-            table
-                .gap
-                .is_none_or(|gap| places.without(table.occupied).contains(gap) && is_asked(&|seat| gap.seat() != seat)),
+            table.gap.is_none_or(|gap| {
+                table.places().without(table.occupied).contains(gap) && is_asked(&|seat| gap.seat() != seat)
+            }),
             "`gap` must be an empty spot of another seat than the seat to act",
         ),
         (

@@ -427,6 +427,12 @@ impl Rules {
         (spec.hand.count() + more).min(self.slots())
     }
 
+    /// The spots that are dealt at a table of `seats` seats: see [`Rules::dealt_to`].
+    pub(crate) fn dealt_spots(&self, seats: usize, extra: SeatSet) -> SpotSet {
+        let row = |seat: Seat| SpotSet::row(seat, self.dealt_to(seat, extra));
+        SeatSet::first(seats).each().map(row).fold(SpotSet::EMPTY, SpotSet::union)
+    }
+
     /// The number of slots in a layout, at most [`MAX_SLOTS`].
     pub fn slots(&self) -> usize {
         self.0.spec.max_slots.count().min(MAX_SLOTS)

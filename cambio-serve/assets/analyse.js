@@ -28,7 +28,7 @@ function begin(name, seats) {
 }
 
 // Reads the answer of `api/position`.
-function take({ rules, fields, kinds, seat, slots }) {
+function take({ position, rules, fields, kinds, seat, slots }) {
   const others = Object.fromEntries(fields.filter(([name]) => name.length > 1));
   const card = (text) => (text === "-" ? null : { face: text.split("/")[0], seen: text.includes("/") ? text.split("/")[1] : text === "?" ? "" : seat });
   const layouts = fields.filter(([name]) => name.length === 1).map(([, text]) => (text === "-" ? [] : text.split(",").map(card)));
@@ -37,7 +37,7 @@ function take({ rules, fields, kinds, seat, slots }) {
   shown = { rules, kinds, slots, seat, layouts, moment, turn: Number(others.turns ?? 1), held: others.held ?? null, pile, caller: others.calls ?? "", others };
   // The page has no words for some moments: it keeps their fields.
   const sorted = (line) => line.split(" ").sort().join(" ");
-  if (sorted(text()) !== sorted([rules, ...fields.map(([name, value]) => `${name}=${value}`)].join(" "))) shown.moment = "";
+  if (sorted(text()) !== sorted(position)) shown.moment = "";
 }
 
 // The text of the position.

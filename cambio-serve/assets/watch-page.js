@@ -42,6 +42,10 @@ async function show(made, isNew = false) {
     if (isNew) keepMatch(record);
     watch(main, film, {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
+      open: async (round, decision) => {
+        const { position } = await ask("api/position", { from: { record: match, round, decision } });
+        location.assign(`analyse.html#position=${encodeURIComponent(position)}`);
+      },
       chances: (viewer) => chances(film, viewer, { ask, record: match, reviews: keptReviews(record), keep: (round, review) => { keepReview(record, round, review); if (asked.has("table")) keepBlunders(asked.get("table"), review); } }),
       // Only a match with a seed can be continued.
       playOn: (match.seed ?? null) === null ? null : async (round, decision, seat) => {

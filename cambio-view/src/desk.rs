@@ -296,11 +296,13 @@ impl Desk {
                 })
             }
             (["api", "position"], Some(_)) => {
-                now(position_in_json(&catalogue.position(&read::<PositionRequest>(body)?.position)?))
+                let request: PositionRequest = read(body)?;
+                later(move |_| Ok(position_in_json(&request.read(&catalogue)?)))
             }
             (["api", "advise"], Some(_)) => {
-                let position = catalogue.position(&read::<PositionRequest>(body)?.position)?;
+                let request: PositionRequest = read(body)?;
                 later(move |goes_on| {
+                    let position = request.read(&catalogue)?;
                     let advice = with_networks(Advice::of(&position, &AdviceSettings::default(), goes_on))?;
                     Ok(text(&advice.map_err(RequestError::invalid)?))
                 })

@@ -4,8 +4,7 @@ use cambio_agents::AgentSpec;
 use cambio_core::play::{ConsideredAction, Explanation, MatchError, RoundResult};
 use cambio_core::rng::{Key, Seed};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Event, Observer, Players, Position, Record, Referee, Score, Seat, Standing, State,
-    replay,
+    Action, Agent, Briefing, Card, Event, Observer, Players, Record, Referee, Seat, Standing, State, replay,
 };
 use serde::Serialize;
 
@@ -98,8 +97,6 @@ pub struct InquiryResult {
     pub decided: String,
     /// The decision in the match.
     pub played: String,
-    /// The position of the seat before the decision, as text.
-    position: String,
     unit: Option<&'static str>,
     considered: Vec<ConsideredView>,
     beliefs: CardProbabilities,
@@ -116,8 +113,6 @@ struct Inquiry<'a> {
     decision: usize,
     /// The current position: the number of rounds that have begun, and of decisions in this round.
     at: (usize, usize),
-    /// The totals before the current round.
-    totals: Vec<Score>,
     /// The agent and the tracker of the seat's beliefs, from the first round on.
     seated: Option<(Players<Box<dyn Agent>>, BeliefTracker)>,
     /// The result, once there is one.
@@ -155,7 +150,6 @@ impl Inquiry<'_> {
                 seat: self.seat.letter(),
                 decided: decided.to_string(),
                 played: action.to_string(),
-                position: Position::new(&view, &self.totals, self.round - 1).to_string(),
                 unit,
                 considered,
                 beliefs: tracker.believe(&view, state),
@@ -171,7 +165,6 @@ impl Observer for Inquiry<'_> {
             return;
         }
         self.at = (self.at.0 + 1, 0);
-        self.totals = standing.totals.to_vec();
         if self.seated.is_none()
             && let Err(error) = self.begin(standing)
         {
@@ -240,9 +233,7 @@ pub fn inquire(
         agents: field("agent_seed").unwrap_or(Seed::AGENTS),
         deal,
     };
-    let totals = Vec::new();
-    let mut inquiry =
-        Inquiry { agent, goes_on, seat, key, round, decision, at: (0, 0), totals, seated: None, found: None };
+    let mut inquiry = Inquiry { agent, goes_on, seat, key, round, decision, at: (0, 0), seated: None, found: None };
     let replayed = replay(record, &mut inquiry);
     match (inquiry.found, replayed) {
         (Some(found), _) => found.map_err(|error| SessionError(format!("{agent} failed: {error}"))),

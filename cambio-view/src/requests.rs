@@ -2,10 +2,11 @@
 //! play a match of agents.
 
 use cambio_agents::AgentSpec;
+use cambio_core::position::PositionFinder;
 use cambio_core::record::Fingerprinter;
 use cambio_core::rng::{Key, Seed, read_seed};
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::{Action, Agent, Deal, Observer, Players, Playing, Position, Record, Referee, Seat};
+use cambio_core::{Action, Agent, Deal, Observer, Players, Playing, Position, Record, Referee, Seat, replay};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -14,7 +15,7 @@ use crate::config::{PERSON_NAME, SessionConfig};
 use crate::reaction::MEDIANS;
 use crate::replay::Replay;
 use crate::scene::KindView;
-use crate::session::{SavedSession, Session, SessionError};
+use crate::session::{SavedSession, Session, SessionError, no_decision};
 
 /// Reads a seed.
 pub(crate) fn seed(text: &str) -> Result<Seed, RequestError> {
@@ -246,14 +247,37 @@ impl ExplainRequest {
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PositionRequest {
-    /// The text of the position.
-    pub position: String,
+    /// The text of the position. Required without `from`.
+    #[serde(default)]
+    position: String,
+    /// A position of a recorded match.
+    #[serde(default)]
+    from: Option<MatchPosition>,
+}
+
+impl PositionRequest {
+    /// The position.
+    ///
+    /// # Errors
+    /// As [`Catalogue::position`] or [`Catalogue::record`], and if the record has no such position with a seat to act.
+    pub(crate) fn read(&self, catalogue: &Catalogue) -> Result<Position, RequestError> {
+        let Some(MatchPosition { record, round, decision }) = &self.from else {
+            return catalogue.position(&self.position);
+        };
+        let mut finder = PositionFinder::new(*round, decision + 1);
+        let replayed = replay(&catalogue.record(record.get())?, &mut finder);
+        finder.found.ok_or_else(|| match replayed {
+            Err(flaw) => RequestError::from(SessionError(flaw.to_string())),
+            Ok(_) => RequestError::from(no_decision(*round, decision + 1)),
+        })
+    }
 }
 
 /// A position as data for the page that edits it.
 #[derive(Serialize)]
 struct PositionView {
-    /// The rules and the fields of the text.
+    /// The text, and its rules and fields.
+    position: String,
     rules: String,
     fields: Vec<(String, String)>,
     seat: char,
@@ -268,6 +292,7 @@ pub(crate) fn position_in_json(position: &Position) -> String {
     let (rules, fields) = text.split_at(text.rfind(" a=").expect("a position has a layout of seat a"));
     let field = |field: &str| field.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
     let shown = PositionView {
+        position: text.clone(),
         rules: rules.to_owned(),
         fields: fields.split_whitespace().filter_map(field).collect(),
         seat: view.seat().letter(),

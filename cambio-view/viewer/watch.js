@@ -4,9 +4,9 @@ import { castOf, choiceOf, deedOf, doing, inCards, nameOf, ownerOf, scored, stor
 import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
-// `explain` asks the server for an agent's evaluation, `chances` creates the panel below the table, and `playOn` opens a table after
-// a decision; a page from disk has at most the panel.
-export function watch(root, film, { explain, chances, playOn } = {}) {
+// `explain` asks the server for an agent's evaluation, `chances` creates the panel below the table, `playOn` opens a table after a
+// decision, and `open` the position after a decision on the page that advises; a page from disk has at most the panel.
+export function watch(root, film, { explain, chances, playOn, open } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
   let at = 0;
@@ -60,7 +60,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
       film.rounds.length > 1 ? h("label", {}, "Go to ", rounds) : null,
       h("label", {}, "Speed ", speed),
       h("label", { title: "Key: o" }, before, " Before the decision, with arrows")),
-    h("div", { class: "row" }, playOn ? onward : null, explain ? button("Open as a position", "Set up this decision on the page Analyse", analyse) : null));
+    h("div", { class: "row" }, playOn ? onward : null, open ? button("Open as a position", "Set up this decision on the page Analyse", analyse) : null));
 
   const bots = players.filter(({ spec }) => spec);
   const panel = chances?.({ go: (round, decision) => go(place(round, decision)), playOn: playOn && goOn, changed: () => compare() });
@@ -230,14 +230,10 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   addEventListener("afterprint", () => root.querySelectorAll(".paper").forEach((paper) => paper.remove()));
 
   // Opens the page that advises, with what the player knew at the current decision.
-  async function analyse() {
+  function analyse() {
     const [r, d] = places[at];
-    try {
-      const { position } = await explain(r + 1, Math.max(d, 1), "greedy");
-      location.assign(`analyse.html#position=${encodeURIComponent(position)}`);
-    } catch (error) {
-      caption.textContent = error.message;
-    }
+    // The frame after a decision shows the position before that decision.
+    open(r + 1, Math.max(d - 1, 0)).catch((error) => { caption.textContent = error.message; });
   }
 
   // Shows a bot's evaluation of the current decision.

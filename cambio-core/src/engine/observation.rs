@@ -111,7 +111,7 @@ impl From<&Observation<'_>> for OwnedObservation {
 }
 
 impl OwnedObservation {
-    /// Checks that all seats and spots are at the table, that the faces are those of the cards that the seat has seen, and that no
+    /// Checks that all seats and spots are at the table, that the seat has a face for exactly the cards that it has seen, and that no
     /// card is there more often than in the deck. The error is a sentence without a full stop.
     pub(crate) fn check(&self) -> Result<(), String> {
         let OwnedObservation { table, private } = self;
@@ -123,10 +123,8 @@ impl OwnedObservation {
         if let Some(seat) = marked.into_iter().fold(all, SeatSet::union).without(seats).first_from(Seat::A) {
             return Err(format!("seat {seat} is named, but it has no layout"));
         }
-        let places = Seat::ALL[..table.seats()].iter().map(|&seat| SpotSet::row(seat, rules.slots()));
-        let places = places.fold(SpotSet::EMPTY, SpotSet::union);
         let used = [table.occupied, table.pointed, table.named].into_iter().fold(SpotSet::EMPTY, SpotSet::union);
-        if let Some(spot) = used.without(places).first_from(Seat::A) {
+        if let Some(spot) = used.without(table.places()).first_from(Seat::A) {
             return Err(format!("the spot {spot} is named, but it is not at the table"));
         }
         let seen = table.seen(private.seat).bits();

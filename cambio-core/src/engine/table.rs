@@ -209,6 +209,12 @@ impl Table {
         self.occupied
     }
 
+    /// All spots of the seats at the table, with or without a card.
+    pub(crate) fn places(&self) -> SpotSet {
+        let row = |seat: Seat| SpotSet::row(seat, self.rules.slots());
+        SeatSet::first(self.seats()).each().map(row).fold(SpotSet::EMPTY, SpotSet::union)
+    }
+
     /// The spots of `seat` with a card.
     pub fn layout(&self, seat: Seat) -> SpotSet {
         self.occupied.intersection(SpotSet::of_seat(seat))

@@ -327,11 +327,7 @@ impl CardHistory {
     fn deal(&mut self, extra: SeatSet) {
         self.turn = 0;
         self.holds_public = false;
-        self.occupied = SpotSet::EMPTY;
-        for seat in SeatSet::first(self.seats.into()).each() {
-            let cards = self.rules.dealt_to(seat, extra);
-            self.occupied = self.occupied.union(SpotSet::row(seat, cards));
-        }
+        self.occupied = self.rules.dealt_spots(self.seats.into(), extra);
         self.everyone().fill(SpotSet::EMPTY);
         // Seats beyond the table never have cards.
         self.traces.clear_seats(self.seats.into());
