@@ -4,7 +4,6 @@
 //! less noise than either chance. Worlds are drawn uniformly from what the position leaves open. The best decision is
 //! selected in some worlds and measured in others, because the best of many noisy means is biased upwards.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use cambio_core::engine::{Chance, Dice, SnapOutcome};
@@ -149,7 +148,7 @@ fn as_texts<S: Serializer>(values: &[Action], serializer: S) -> Result<S::Ok, S:
 }
 
 impl Advice {
-    /// Advises the seat to act. `goes_on` is asked between blocks of playouts; if it returns false, the advice has the
+    /// Advises the seat to act. `goes_on` is called before each world; when it returns false, the advice has the
     /// precision that was reached.
     ///
     /// ```
@@ -187,48 +186,43 @@ impl Advice {
         let mut groups = playouts.groups(&view);
         let of_all = groups.len();
         if of_all > MAX_TRIED {
-            let is_tried = |group: &Vec<Action>| is_plausible(&view, group[0], |spot| view.face(spot));
+            let is_tried = |group: &AlikeDecisions| is_plausible(&view, group[0], |spot| view.face(spot));
             if groups.iter().any(is_tried) {
                 groups.retain(is_tried);
             }
         }
-        let choices: Vec<Action> = groups.iter().map(|group| group[0]).collect();
-        let z = simultaneous_quantile(2 * choices.len().min(MAX_MEASURED) - 1);
-        let mut ranked = playouts.select(&view, &choices, goes_on);
+        let mut ranked = playouts.select(&view, groups, goes_on);
         ranked.truncate(MAX_MEASURED);
         let unmeasured = of_all - ranked.len();
-        for correction in 0.. {
+        let z = simultaneous_quantile(2 * ranked.len() - 1);
+        let mut correction = 0;
+        let measured = loop {
             let measured = playouts.measure(&view, &ranked, settings.games, z, correction, goes_on);
             let gain = |at: usize| IntervalEstimate::of(&measured[at].gain, z);
             let better = (1..ranked.len()).filter(|&at| gain(at).low > 0.0);
             let better = better.max_by(|&one, &other| gain(one).mean.total_cmp(&gain(other).mean));
-            if let Some(better) =
-                better.filter(|_| correction < MAX_CORRECTIONS && playouts.decisions < MAX_DECISIONS && goes_on())
-            {
-                ranked.swap(0, better);
-                continue;
+            match better {
+                Some(better) if correction < MAX_CORRECTIONS && playouts.decisions < MAX_DECISIONS && goes_on() => {
+                    ranked.swap(0, better);
+                    correction += 1;
+                }
+                _ => break measured,
             }
-            let best = &measured[0];
-            let alike =
-                |own: &Measured| groups.iter().find(|group| group[0] == own.action).map(|group| group[1..].to_vec());
-            let advice = |own: &Measured| DecisionAdvice {
-                alike: alike(own).unwrap_or_default(),
-                ..own.advice(best, table.seats(), table.rules(), z)
-            };
-            let mut decisions: Vec<DecisionAdvice> = measured.iter().map(advice).collect();
-            // The sort is stable, and the best decision stays the first.
-            let cost = |decision: &DecisionAdvice| decision.cost.map_or(f64::NEG_INFINITY, |cost| cost.mean);
-            decisions.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
-            return Ok(Advice {
-                seat,
-                of_match: playouts.of_match,
-                decisions,
-                unmeasured,
-                lowest_now: playouts.lowest_now.estimate(),
-                worlds: best.chance.number(),
-            });
-        }
-        unreachable!("the loop ends after the last correction")
+        };
+        let best = &measured[0];
+        let advice = |own: &Measured| own.advice(best, table.seats(), table.rules(), z);
+        let mut decisions: Vec<DecisionAdvice> = measured.iter().map(advice).collect();
+        // The sort is stable, and the best decision stays the first.
+        let cost = |decision: &DecisionAdvice| decision.cost.map_or(f64::NEG_INFINITY, |cost| cost.mean);
+        decisions.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
+        Ok(Advice {
+            seat,
+            of_match: playouts.of_match,
+            decisions,
+            unmeasured,
+            lowest_now: playouts.lowest_now.estimate(),
+            worlds: best.chance.number(),
+        })
     }
 }
 
@@ -244,10 +238,12 @@ fn simultaneous_quantile(number: usize) -> f64 {
     high
 }
 
+/// Decisions that differ only in cards that the seat cannot distinguish. The first one is played out.
+type AlikeDecisions = Vec<Action>;
+
 /// What happened in the games after a decision, with the sums of their results.
-#[derive(Clone)]
 struct Measured {
-    action: Action,
+    alike: AlikeDecisions,
     chance: MeanAccumulator,
     /// The chance minus the chance of the best decision in the same world.
     gain: MeanAccumulator,
@@ -267,16 +263,16 @@ enum Mark {
 }
 
 impl Mark {
-    fn of(event: &Event<Card>, rules: &Rules, marks: &[Mark]) -> Option<Mark> {
+    /// The mark of an event after these marks; `None` if it is one of them. `has_called`: a seat had called before the game.
+    fn of(event: &Event<Card>, rules: &Rules, marks: &[Mark], has_called: bool) -> Option<Mark> {
         match *event {
-            Event::Called { seat } if !marks.iter().any(|mark| matches!(mark, Mark::Calls(_))) => {
+            Event::Called { seat } if !has_called && !marks.iter().any(|mark| matches!(mark, Mark::Calls(_))) => {
                 Some(Mark::Calls(seat))
             }
             Event::Snapped { seat, spot, card, verdict: SnapOutcome::Right } => {
                 // One card stands for its rank.
-                let rank = |kind: usize| &rules.kinds()[kind].rank;
-                let first = (0..rules.kinds().len()).find(|&kind| rank(kind) == rank(card.kind()));
-                Some(Mark::Snaps(seat, spot.seat(), first.and_then(Card::new)?))
+                let mut kinds = (0..rules.kinds().len()).filter_map(Card::new);
+                Some(Mark::Snaps(seat, spot.seat(), kinds.find(|&kind| rules.same_rank(kind, card))?))
             }
             Event::Penalised { seat, .. } => Some(Mark::IsPenalised(seat)),
             _ => None,
@@ -299,9 +295,13 @@ impl Mark {
 }
 
 impl Measured {
-    fn new(action: Action) -> Measured {
+    fn new(alike: AlikeDecisions) -> Measured {
         let none = MeanAccumulator::default();
-        Measured { action, chance: none, gain: none, points: [0.0; MAX_SEATS], marks: BTreeMap::new() }
+        Measured { alike, chance: none, gain: none, points: [0.0; MAX_SEATS], marks: BTreeMap::new() }
+    }
+
+    fn action(&self) -> Action {
+        self.alike[0]
     }
 
     fn games(&self) -> f64 {
@@ -313,12 +313,12 @@ impl Measured {
     }
 
     fn advice(&self, best: &Measured, seats: usize, rules: &Rules, z: f64) -> DecisionAdvice {
-        let is_best = self.action == best.action;
+        let is_best = self.action() == best.action();
         let IntervalEstimate { mean, low, high } = IntervalEstimate::of(&self.gain, z);
         let chance = self.chance_given(best, z);
         DecisionAdvice {
-            action: self.action,
-            alike: Vec::new(),
+            action: self.action(),
+            alike: self.alike[1..].to_vec(),
             chance: IntervalEstimate { low: chance.low.max(0.0), high: chance.high.min(1.0), ..chance },
             cost: (!is_best).then_some(IntervalEstimate { mean: -mean, low: -high, high: -low }),
             points: self.points[..seats].iter().map(|sum| sum / self.games()).collect(),
@@ -342,7 +342,7 @@ impl Measured {
         let difference = |mark: &Mark| best.share(*mark) - self.share(*mark);
         let by_size = |one: &Mark, other: &Mark| difference(one).abs().total_cmp(&difference(other).abs());
         let mark = best.marks.keys().chain(self.marks.keys()).copied().max_by(by_size);
-        let (action, other) = (best.action, self.action);
+        let (action, other) = (best.action(), self.action());
         // Two standard errors of the difference of two shares, at most.
         let noise = (1.0 / best.games() + 1.0 / self.games()).sqrt();
         let Some(mark) = mark.filter(|mark| difference(mark).abs() >= MIN_SHARE_DIFFERENCE.max(noise)) else {
@@ -355,15 +355,12 @@ impl Measured {
                 points.abs()
             );
         };
-        let tenths = |own: &Measured| (10.0 * own.share(mark)).round();
-        let (text, most) = (mark.text(rules), tenths(best));
-        match most.partial_cmp(&tenths(self)) {
-            Some(Ordering::Equal) => {
-                let [own, others] = [best, self].map(|own| (100.0 * own.share(mark)).round());
-                format!("After `{action}`, {text} in {own} of 100 games, and in {others} after `{other}`.")
-            }
-            _ => format!("After `{action}`, {text} in {most} of 10 games, and in {} after `{other}`.", tenths(self)),
-        }
+        let shares = |of: u32| [best, self].map(|own| (f64::from(of) * own.share(mark)).round() as u32);
+        let [own, others] = shares(10);
+        // Shares that agree in tenths differ in hundredths.
+        let (of, [own, others]) = if own == others { (100, shares(100)) } else { (10, [own, others]) };
+        let text = mark.text(rules);
+        format!("After `{action}`, {text} in {own} of {of} games, and in {others} after `{other}`.")
     }
 }
 
@@ -428,9 +425,9 @@ impl AdvicePlayouts {
         })
     }
 
-    /// The legal decisions in groups that differ only in cards that the seat cannot distinguish.
-    fn groups(&self, view: &Observation<'_>) -> Vec<Vec<Action>> {
-        let mut groups: Vec<Vec<Action>> = Vec::new();
+    /// The legal decisions.
+    fn groups(&self, view: &Observation<'_>) -> Vec<AlikeDecisions> {
+        let mut groups: Vec<AlikeDecisions> = Vec::new();
         for action in view.choices().iter() {
             match groups.iter_mut().find(|group| self.history.are_alike_decisions(view, group[0], action)) {
                 Some(group) => group.push(action),
@@ -462,9 +459,7 @@ impl AdvicePlayouts {
                 for past in &mut pasts {
                     past.notice(event);
                 }
-                marks.extend(
-                    Mark::of(event, &rules, &marks).filter(|mark| !has_called || !matches!(mark, Mark::Calls(_))),
-                );
+                marks.extend(Mark::of(event, &rules, &marks, has_called));
             };
             world.carry_out(decision, chance, &mut sink);
             self.decisions += 1;
@@ -481,8 +476,13 @@ impl AdvicePlayouts {
     }
 
     /// The decisions, the most promising first, by successive halving (Karnin, Koren and Somekh 2013).
-    fn select(&mut self, view: &Observation<'_>, choices: &[Action], goes_on: &dyn Fn() -> bool) -> Vec<Action> {
-        let mut live: Vec<(Action, f64)> = choices.iter().map(|&action| (action, 0.0)).collect();
+    fn select(
+        &mut self,
+        view: &Observation<'_>,
+        groups: Vec<AlikeDecisions>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Vec<AlikeDecisions> {
+        let mut live: Vec<(AlikeDecisions, f64)> = groups.into_iter().map(|group| (group, 0.0)).collect();
         let (mut out, mut number) = (Vec::new(), 0);
         while live.len() > 1 {
             let (worlds, before) = (SELECTION_PLAYOUTS.div_ceil(live.len()) as u32, self.decisions);
@@ -492,15 +492,15 @@ impl AdvicePlayouts {
                     break;
                 }
                 let (world, dice) = (self.world(view, 1, number), self.dice(1, number));
-                for (action, sum) in &mut live {
-                    *sum += self.play(&world, *action, &mut dice.clone()).values[self.seat.index()];
+                for (group, sum) in &mut live {
+                    *sum += self.play(&world, group[0], &mut dice.clone()).values[self.seat.index()];
                 }
                 number += 1;
             }
             live.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-            out.splice(0..0, live.drain(live.len().div_ceil(2)..).map(|(action, _)| action));
+            out.splice(0..0, live.drain(live.len().div_ceil(2)..).map(|(group, _)| group));
         }
-        out.splice(0..0, live.into_iter().map(|(action, _)| action));
+        out.splice(0..0, live.into_iter().map(|(group, _)| group));
         out
     }
 
@@ -508,14 +508,14 @@ impl AdvicePlayouts {
     fn measure(
         &mut self,
         view: &Observation<'_>,
-        ranked: &[Action],
+        ranked: &[AlikeDecisions],
         games: Option<u32>,
         z: f64,
         correction: u64,
         goes_on: &dyn Fn() -> bool,
     ) -> Vec<Measured> {
         let (stage, own) = (2 + correction, self.seat.index());
-        let mut measured: Vec<Measured> = ranked.iter().copied().map(Measured::new).collect();
+        let mut measured: Vec<Measured> = ranked.iter().cloned().map(Measured::new).collect();
         self.lowest_now = MeanAccumulator::default();
         let is_known = |decision: &Measured| {
             let gain = IntervalEstimate::of(&decision.gain, z);
@@ -526,8 +526,7 @@ impl AdvicePlayouts {
             if number > 0 && number % BLOCK_WORLDS == 0 {
                 live.retain(|&at| at == 0 || games.is_some() || !is_known(&measured[at]));
                 let is_chance_known = || IntervalEstimate::of(&measured[0].chance, z).half() <= 2.0 * PRECISION;
-                let is_enough = live.len() == 1 && is_chance_known();
-                if games.is_none() && is_enough {
+                if games.is_none() && live.len() == 1 && is_chance_known() {
                     break;
                 }
             }
@@ -539,7 +538,7 @@ impl AdvicePlayouts {
             self.lowest_now.add(has_fewest_points(&world, self.seat));
             let mut best = 0.0;
             for &at in &live {
-                let finished = self.play(&world, ranked[at], &mut dice.clone());
+                let finished = self.play(&world, ranked[at][0], &mut dice.clone());
                 let value = finished.values[own];
                 best = if at == 0 { value } else { best };
                 let decision = &mut measured[at];
@@ -555,17 +554,8 @@ impl AdvicePlayouts {
 
 /// 1 if no other seat has fewer points on the table than this seat, and 0 otherwise.
 fn has_fewest_points(world: &State, seat: Seat) -> f64 {
-    let table = world.table();
-    let points = |seat: Seat| -> i32 {
-        table
-            .layout(seat)
-            .iter_of(seat)
-            .filter_map(|spot| world.face(spot))
-            .map(|card| table.rules().points(card))
-            .sum()
-    };
-    let own = points(seat);
-    f64::from(u8::from(Seat::ALL[..table.seats()].iter().all(|&other| points(other) >= own)))
+    let own = world.points(seat);
+    f64::from(u8::from(Seat::ALL[..world.table().seats()].iter().all(|&other| world.points(other) >= own)))
 }
 
 #[cfg(test)]

@@ -679,7 +679,7 @@ impl PyPosition {
         games: Option<&Bound<'py, PyAny>>,
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let games = games.map(|games| args::whole(games, "games", 100, u32::MAX.into())).transpose()?;
+        let games = games.map(|games| args::whole(games, "games", 0, u32::MAX.into())).transpose()?;
         let options = AdviceOptions {
             agent: agent.to_owned(),
             opponents: opponents.to_owned(),

@@ -30,6 +30,9 @@ table! {
     }
 }
 
+/// The minimum number of games after each decision.
+const MIN_GAMES: u32 = 100;
+
 /// Decisions with commas between them.
 fn listed(actions: &[Action]) -> String {
     actions.iter().map(Action::to_string).collect::<Vec<_>>().join(", ")
@@ -58,7 +61,7 @@ pub struct AdviceOptions {
     pub opponents: String,
     /// The number of games after each decision, at least 100; by default, as many as it takes to know each cost to ± 1 win in 100 or to
     /// a quarter of the cost, or as many as take some three seconds
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..)))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub games: Option<u32>,
     /// The seed of the worlds and of the games
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0))]
@@ -82,8 +85,8 @@ impl AdviceOptions {
                 format!("`{option}` must be one of {}, found `{}`", BlueprintName::WORDS.join(", "), excerpt(name))
             })
         };
-        if let Some(games) = self.games.filter(|&games| games < 100) {
-            return Err(format!("`games` must be at least 100, found {games}"));
+        if let Some(games) = self.games.filter(|&games| games < MIN_GAMES) {
+            return Err(format!("`games` must be at least {MIN_GAMES}, found {games}"));
         }
         let settings = AdviceSettings {
             agent: policy("agent", &self.agent)?,

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_agents::AgentSpec;
-use cambio_agents::Guarded;
+use cambio_agents::{AgentSpec, Guarded};
 use cambio_core::rng::{Key, Seed};
 use cambio_core::view::CardHistory;
 use cambio_core::{Action, Agent as _, Position};
