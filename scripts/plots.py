@@ -60,43 +60,6 @@ def par_line(axes, options):
     axes.annotate(options["equal"], (0, float(options["par"])), (6, 5), axes.get_yaxis_transform(), "offset points")
 
 
-def curves(lines, options):
-    """Response curves: a line through the means, the simultaneous band, and filled marks for values among the best.
-
-    `lines` contains labels with points (value, mean, low_simultaneous, high_simultaneous, is_among_best).
-    """
-    figure, axes = single(options)
-    for number, (label, points) in enumerate(lines):
-        value, mean, low, high, is_best = map(np.array, zip(*points))
-        axes.fill_between(value, low, high, color=COLOURS[number], alpha=0.15, linewidth=0)
-        axes.plot(value, mean, marker=MARKS[number], markersize=4, markerfacecolor="white", label=label)
-        is_best[mean.argmax()] = True
-        axes.plot(value[is_best], mean[is_best], MARKS[number], color=COLOURS[number], markersize=7)
-    at, words = options["mark"].split("=", 1)
-    axes.axvline(float(at), color=GREY, linestyle=":", linewidth=1)
-    axes.annotate(words, (float(at), 0), (6, 8), axes.get_xaxis_transform(), "offset points", color=GREY)
-    axes.yaxis.set_major_formatter(PercentFormatter(1, 0, None))
-    axes.legend()
-    return svg(figure, options)
-
-
-def intervals(rows, options):
-    """The mean and interval of each agent, in the order of `rows`: (agent, mean, low, high)."""
-    agents, mean, low, high = map(np.array, zip(*rows))
-    figure, axes = single(options, (8.4, 0.25 * len(rows) + 1.4))
-    places = range(len(rows))
-    axes.errorbar(mean, places, xerr=(mean - low, high - mean), fmt="o", elinewidth=4, markersize=6)
-    axes.set_yticks(places, agents, color=INK)
-    axes.grid(visible=False, axis="y")
-    axes.invert_yaxis()
-    for place in places:
-        text = f"{100 * mean[place]:.1f} ± {50 * (high[place] - low[place]):.1f}"
-        axes.annotate(text, (1, place), (6, 0), axes.get_yaxis_transform(), "offset points", va="center", color=GREY)
-    axes.axvline(float(options["par"]), color=INK, linestyle="--", linewidth=1)
-    axes.xaxis.set_major_formatter(PercentFormatter(1, 0, None))
-    return svg(figure, options)
-
-
 def iterations(lines, options):
     """Exploitability by iterations on logarithmic axes: the mean over seeds, with a bar from minimum to maximum.
 

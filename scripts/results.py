@@ -25,6 +25,7 @@ import argparse
 import csv
 import hashlib
 import json
+import math
 import os
 import platform
 import re
@@ -503,19 +504,6 @@ def bounds(run):
     return found
 
 
-def extremes(run, options):
-    """`extremes run= agents=A;B`: the mean of each agent's scores over its opponents, and the lowest and highest, with intervals."""
-    scores, rows = duels(run, options), []
-    summary = {row["agent"]: row for row in one_table(run.rows("summary.csv"), options)}
-    for agent in options["agents"].split(";"):
-        own = {other: score for (one, other), score in scores.items() if one == agent}
-        least, most = min(own, key=lambda other: own[other][0]), max(own, key=lambda other: own[other][0])
-        column, mean = Column("score%"), Column("rank_points_adjusted%").show(summary[agent])
-        extreme = [cell for other in (least, most) for cell in (column.write(*own[other]), f"`{other}`")]
-        rows.append([f"`{agent}`", mean, *extreme])
-    return markdown(["agent", "mean, %", "lowest, %", "against", "highest, %", "against"], rows)
-
-
 def seats(run, options):
     """`seats run=`: the win share of each seat, half the width of the widest interval, and the test that all seats are equal."""
     tables = {}
@@ -531,46 +519,75 @@ def seats(run, options):
     return markdown(["table", "deals", "wins of seats a, b, …, %", "largest half-width", "p-value, equal seats"], shown)
 
 
-def tunings(run):
-    """The names and contents of the results of `cambio tune`, in the order of rules and seats."""
-    order = {"classic": 0, "original": 1, "faessler": 2}
-    found = [(file, json.loads(run.text(file))) for file in run.facts["files"] if file.endswith("tuning.json")]
-    return sorted(found, key=lambda pair: (order.get(pair[1]["rules"], 3), pair[1]["rules"], pair[1]["seats"], pair[0]))
+def rule_text(limits):
+    """Limits as `≤ 9`, or with the limit of each number of unknown cards as `≤ 9, 7, 5, 5`."""
+    return "≤ " + ", ".join(limits.split()).replace("-", "−")
 
 
-def signed(text):
-    """A text with minus signs, and a space before the sign of percent."""
-    return text.replace("-", "−").replace("%", " %")
+def lost(row):
+    """The wins that a rule for calls gains or loses, in percentage points, with its interval."""
+    return Column("difference%").write(*(number(row[key]) for key in ("difference", "low", "high")))
 
 
-def thresholds(run, options):
-    """`thresholds run= agent=`: for each curve, the best value, the values not distinguishable from it, and the gain on fresh deals."""
+def call_rules(run, options):
+    """`call_rules run= form=`: for each preset and number of seats, the rule that was chosen for each player of `players=`, and what it costs
+    against copies of the player."""
+    players = options["players"].split(",")
+    found = {}
+    for row in run.rows("rules.csv"):
+        if row["form"] == options["form"] and row["player"] == row["field"]:
+            found.setdefault(table_of(row), {})[row["player"]] = row
     rows = []
-    for file, said in tunings(run):
-        curve = run.rows(file.replace("tuning.json", "curve.csv"))
-        if said["agent"] != options["agent"] or len({row["field"] for row in curve}) > 1:
-            continue
-        near = {row["value"] for row in curve if row["among_best"] == "true"} | {said["best_value"]}
-        found, gain = said["validation"], "–"
-        if said["best"] != found["incumbent"]:
-            gain = Column("difference%").write(found["difference"], found["low"], found["high"])
-        rows.append(
-            [said["rules"], str(said["seats"]), signed(said["best_value"]), signed(", ".join(sorted(near, key=float))), gain]
+    for (rules, seats), chosen in found.items():
+        cells = [cell for player in players for cell in (rule_text(chosen[player]["limits"]), lost(chosen[player]))]
+        rows.append([rules, seats, *cells])
+    heads = (
+        [head for player in players for head in (f"`{player}` calls at", "wins")] if len(players) > 1 else ["call at", "wins, %"]
+    )
+    return markdown(["rules", "players", *heads], rows)
+
+
+def call_fields(run, options):
+    """`call_fields run=`: every rule for calls against every field: the wins gained or lost, in percentage points."""
+    found, fields = {}, []
+    for row in run.rows("rules.csv"):
+        fields = list(dict.fromkeys([*fields, row["field"]]))
+        key = (
+            row["rules"],
+            row["seats"],
+            f"`{row['player']}`",
+            row["form"].replace("one", "one number").replace("two", "two numbers"),
         )
-    return markdown(["rules", "seats", "best", "not distinguishable from it", "gain over 5, hundredths of a rank point"], rows)
+        found.setdefault((*key, rule_text(row["limits"])), {})[row["field"]] = lost(row)
+    rows = [[*key, *(cells[field] for field in fields)] for key, cells in found.items()]
+    return markdown(["rules", "players", "player", "form", "calls at", *(f"against `{field}`" for field in fields)], rows)
 
 
-def equilibria(run, options):
-    """`equilibria run= agent=`: for each game of all values against all values, the best replies to themselves and the equilibrium."""
-    rows = []
-    for _, said in tunings(run):
-        if said["field"] != "self" or said["agent"] != options["agent"]:
-            continue
-        first, last = map(int, said["ranges"][0].split(".."))
-        shares = zip(range(first, last + 1), said["nash"] or (), strict=False)
-        mixed = ", ".join(f"{value}: {share:.0%}" for value, share in shares if share >= 0.005) or "–"
-        rows.append([said["rules"], str(said["seats"]), signed(", ".join(said["symmetric_equilibria"])), signed(mixed)])
-    return markdown(["rules", "seats", "not excluded as best replies to themselves", "equilibrium of the measured game"], rows)
+def suite_rows(run, options):
+    """The players with a file in `run`, from the strongest in `ladder=`: name, rank points in the ladder, and its rows by kind of decision."""
+    ladder = {
+        row["agent"]: Column("rank_points_adjusted%").values(row) for row in one_table(options["ladder"].rows("summary.csv"), {})
+    }
+    found = [(name.removesuffix(".csv"), {row["kind"]: row for row in run.rows(name)}) for name in run.facts["files"]]
+    return sorted(((name, ladder[name], kinds) for name, kinds in found), key=lambda row: -row[1][0])
+
+
+def suite(run, options):
+    """`suite run= ladder=RUN`: the mean score of each player in the ladder, and its decisions in test positions."""
+    score, best, loss = Column("mean score%"), Column("best%.0"), Column("loss%")
+    rows = [
+        [f"`{name}`", score.write(*mean), best.show(kinds["all"]), loss.show(kinds["all"])]
+        for name, mean, kinds in suite_rows(run, options)
+    ]
+    return markdown(["agent", "mean score in the ladder, %", "best decisions, %", "loss, wins in 100"], rows)
+
+
+def suite_correlation(run, options):
+    """`suite_correlation run= ladder=RUN`: Spearman's rank correlation of the score in the ladder and the loss in test positions."""
+    losses = [float(kinds["all"]["loss"]) for _, _, kinds in suite_rows(run, options)]
+    ranks = [sum(other < loss for other in losses) for loss in losses]
+    count = len(ranks)
+    return f"{1 - 6 * sum((rank - place) ** 2 for place, rank in enumerate(ranks)) / (count**3 - count):.2f}"
 
 
 def printed(run, options):
@@ -594,18 +611,34 @@ def against(run, options):
 
 
 def coverage(run, options):
-    """`coverage run= columns="COLUMN=HEADING;…" [lineups=one] [from=DEALS]`: the coverage of intervals, or the rejection rates of
-    tests, by setting."""
+    """`coverage run= columns="COLUMN=HEADING;…" [lineups=one] [file=]`: the coverage of intervals, or the rejection rates of tests, by the
+    number of deals: the mean over all settings, and for a column `NAME_least`, or `NAME.least` of the column NAME, the lowest."""
     columns = [part.split("=", 1) for part in options["columns"].split(";")]
-    least = float(options.get("from", 0))
+    found = {}
+    for row in run.rows(options.get("file", "coverage.csv")):
+        if options.get("lineups") == row.get("lineups"):
+            found.setdefault(int(row["deals"]), []).append(row)
     rows = []
-    for row in run.rows("coverage.csv"):
-        if int(row["deals"]) >= least and options.get("lineups") == row.get("lineups"):
-            shown = [rounded(number(row[column]), 1, percent=True) for column, _ in columns]
-            of_run = {"rules": "rules", "seats": "seats", "field": "agents", "deals": "deals"}
-            keys = [key for key in of_run if key in row]
-            rows.append([row[key] for key in keys] + shown)
-    return markdown([of_run[key] for key in keys] + [f"{head}, %" for _, head in columns], rows)
+    for deals, settings in sorted(found.items()):
+        shown = [f"{deals:,}"]
+        for column, _ in columns:
+            values = [float(row[column.removesuffix(".least")] or "nan") for row in settings]
+            value = min(values) if column.endswith("least") else sum(values) / len(values)
+            shown.append("" if math.isnan(value) else rounded(value, 1, percent=True))
+        rows.append(shown)
+    return markdown(["deals"] + [f"{head}, %" for _, head in columns], rows)
+
+
+def lowest(run, options):
+    """`lowest run= column= [lineups=one]`: the lowest value of a column of coverages, in percent."""
+    values = [float(row[options["column"]]) for row in run.rows("coverage.csv") if row[options["column"]]]
+    return rounded(min(values), 1, percent=True)
+
+
+def share(run, options):
+    """`share run= agent= column=`: one value of an agent."""
+    (row,) = [row for row in one_table(everything(run), options) if row["agent"] == options["agent"]]
+    return Column(options["column"]).show(row)
 
 
 def exploitability(run, options):
@@ -651,26 +684,6 @@ def nanoseconds(value):
 # --------------------------------------------------------------------------------------------------------------- plots
 
 
-def plot_curves(run, options):
-    """The response curves of several folders of one run: `curves="DIR=LABEL;…"`, up to the value `to`."""
-    lines = []
-    for part in options["curves"].split(";"):
-        folder, label = part.split("=", 1)
-        rows = run.rows(f"{folder}/curve.csv")
-        keys = ("value", "payoff", "low_simultaneous", "high_simultaneous")
-        points = [tuple(float(row[key]) for key in keys) + (row["among_best"] == "true",) for row in rows]
-        lines.append((label, [point for point in points if point[0] <= float(options["to"])]))
-    return lines
-
-
-def plot_intervals(run, options):
-    """The mean and interval of each agent of a table."""
-    column = Column(options["value"])
-    rows = one_table(everything(run), options)
-    rows = sorted(((row["agent"], *column.values(row)) for row in rows), key=lambda row: -row[1])
-    return [row for row in rows if row[0] != options.get("without")]
-
-
 def plot_iterations(run, options):
     """Exploitability by iterations on one game."""
     lines = {}
@@ -692,9 +705,9 @@ def plot_budgets(run, options):
 
 
 def plot_chart(run, options):
-    """The gain of a call in each cell of the chart with at least `from=` decisions and at most `to=` points."""
+    """The gain of a call in each cell of the chart `csv=` with at least `from=` decisions and at most `to=` points."""
     cells = {}
-    for row in csv.DictReader(run.text("output.txt").splitlines()):
+    for row in run.rows(options["csv"]):
         if int(row["decisions"]) >= int(options["from"]) and int(row["points"]) <= int(options["to"]):
             cells[row["turn"], row["unknown"], int(row["points"])] = tuple(float(row[key]) for key in ("gain", "low", "high"))
     return cells
@@ -720,10 +733,11 @@ def drawn(file, kind, data, options):
 TABLES = {
     name: globals()[name]
     for name in (
-        "agents against benchmarks coverage differences equilibria exploitability extremes matrix pivot pooled printed seats thresholds"
+        "agents against benchmarks call_fields call_rules coverage differences exploitability lowest matrix pivot pooled printed seats share suite "
+        "suite_correlation"
     ).split()
 }
-PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets chart curves intervals iterations".split()}
+PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets chart iterations".split()}
 
 
 # --------------------------------------------------------------------------------------------------------------- pages
@@ -750,8 +764,7 @@ class Page:
             run = runs.get(options.get("run"))
             if run is None:
                 raise Wrong(f"{self.path.name}: `{found[0]}` needs a declared run")
-            if "bounds" in options:
-                options["bounds"] = runs[options["bounds"]]
+            options |= {key: runs[options[key]] for key in ("bounds", "ladder") if key in options}
             if "runs" in options:
                 options["runs"] = [runs[name] for name in options["runs"].split(";")]
             if kind == "fact":
