@@ -541,6 +541,15 @@ def call_rules(run, options):
     return markdown(heading, [[rules, *(cells.get(number, "") for number in seats)] for rules, cells in rows.items()])
 
 
+def call_rule(run, options):
+    """`call_rule run= rules= seats= player= show=limits|wins [form=one] [field=PLAYER]`: one rule for calls, or the wins that it gains or
+    loses."""
+    form, field = options.get("form", "one"), options.get("field", options["player"])
+    keys = options["rules"], options["seats"], options["player"], field, form
+    (row,) = [row for row in run.rows("rules.csv") if keys == tuple(row[key] for key in ("rules", "seats", "player", "field", "form"))]
+    return lost(row) if options["show"] == "wins" else row["limits"].replace("-", "−")
+
+
 def call_fields(run, options):
     """`call_fields run= players= forms=`: the rules of these players and forms against every field: the wins gained or lost, in points."""
     names = {"one": "one number", "two": "two numbers", "chart": "the chart"}
@@ -733,7 +742,7 @@ def drawn(file, kind, data, options):
 TABLES = {
     name: globals()[name]
     for name in (
-        "agents against benchmarks call_fields call_rules coverage differences exploitability lowest matrix pivot pooled printed seats share suite "
+        "agents against benchmarks call_fields call_rule call_rules coverage differences exploitability lowest matrix pivot pooled printed seats share suite "
         "suite_correlation"
     ).split()
 }
