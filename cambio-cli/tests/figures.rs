@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{number, play, prints, refuses, table};
+use crate::command::{number, play, prints, table};
 use crate::folder::folder;
 use crate::report::{check_page, parsed};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::resampling::stream;
+use crate::resampling::{ResampleRng as _, stream};
 
 #[test]
 fn the_best_of_planted_means_is_distinguished() {
