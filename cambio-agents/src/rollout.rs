@@ -75,11 +75,9 @@ impl<P: Policy> Rollout<P> {
     /// another example.
     ///
     /// ```
-    /// use cambio_agents::{NetworkPolicy, Rollout, RolloutParams, SearchParams, Utility};
+    /// use cambio_agents::{NetworkPolicy, Rollout, RolloutParams, Utility};
     ///
-    /// // A network values positions, so playouts can stop early.
-    /// let search = SearchParams { leaf: Some(1), ..SearchParams::default() };
-    /// let params = RolloutParams { n: 300, utility: Utility::Win, search, ..RolloutParams::default() };
+    /// let params = RolloutParams { n: 300, utility: Utility::Win, ..RolloutParams::default() };
     /// let search = Rollout::over(NetworkPolicy::shipped(), &params);
     /// ```
     pub fn over(policy: P, params: &RolloutParams) -> Rollout<P> {
