@@ -7,5 +7,6 @@ pub(crate) mod serialized;
 pub(crate) mod tensor;
 
 pub use action_space::ActionSpace;
+pub use code::EventParts;
 pub use serialized::DeserializeError;
 pub use tensor::{TensorBlock, TensorBlockValues, TensorNumber, TensorSpace};
