@@ -21,7 +21,7 @@ fn word<const N: usize>(tag: u8, parts: [u64; N]) -> u64 {
 }
 
 /// A part of a code: a number of at most twelve bits.
-pub(super) trait Part: Sized {
+trait Part: Sized {
     fn part(self) -> u64;
     fn of_part(part: u64) -> Option<Self>;
 }
