@@ -4,7 +4,6 @@
 //! and in the end kills the whole process group of the bot.
 
 mod message;
-mod orphans;
 mod pipes;
 mod process;
 mod serve;
@@ -18,7 +17,7 @@ use serde_json::Value;
 use crate::params;
 use crate::params::Text;
 pub use message::PROTOCOL;
-pub use orphans::{adopt_orphans, end_orphans};
+pub use process::end_bots;
 use process::Process;
 pub use serve::{ServeError, serve};
 

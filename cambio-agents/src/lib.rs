@@ -67,7 +67,7 @@ pub use advice::{Advice, AdviceError, AdviceSettings, DecisionAdvice, IntervalEs
 pub use belief::{Belief, Likelihood};
 pub use call_rule::CallRule;
 pub use external::{
-    CommandError, External, ExternalParams, PROTOCOL, ServeError, adopt_orphans, end_orphans, interrupt,
+    CommandError, External, ExternalParams, PROTOCOL, ServeError, end_bots, interrupt,
     is_interrupted, serve,
 };
 pub use greedy::{Greedy, GreedyParams};
