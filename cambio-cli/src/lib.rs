@@ -203,13 +203,11 @@ fn program() -> String {
 }
 
 fn exit_code(roster: &Roster, words: Vec<OsString>) -> u8 {
-    // Processes that bots have started must end when the command ends.
-    cambio_agents::adopt_orphans();
     let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(roster, words))).unwrap_or_else(|_| {
         say!("error: this is a bug in cambio; please report the message above");
         Exit::Bug
     });
-    cambio_agents::end_orphans();
+    cambio_agents::end_bots();
     exit as u8
 }
 

@@ -82,7 +82,7 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
     ctrlc::set_handler(move || {
         if !interrupted.cancel() {
             // The files of a run are consistent at all times, so the process may exit here.
-            cambio_agents::end_orphans();
+            cambio_agents::end_bots();
             std::process::exit(exit as i32);
         }
         // Stop waiting for bots.
