@@ -35,7 +35,7 @@ import website
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 MDBOOK = "0.5.4"
-README_BYTES = 8000
+README_BYTES = 6500
 
 
 # --------------------------------------------------------------------------------------------------------------- build
