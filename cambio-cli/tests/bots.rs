@@ -1,7 +1,7 @@
 //! Child processes, open pipes and slow bots do not block other bots, and they end with the run.
 #![cfg(target_os = "linux")]
 
-use crate::command::{FIRST, bot, command, has, interrupt, said, script, table};
+use crate::command::{FIRST, bot, command, has, interrupt, said, script};
 use crate::folder::folder;
 use std::fs;
 use std::path::Path;

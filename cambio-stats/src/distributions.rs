@@ -188,7 +188,7 @@ pub fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
 }
 
 /// The integral of a function by Simpson's rule in an even number of steps.
-fn integral(low: f64, high: f64, steps: u32, density: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn integral(low: f64, high: f64, steps: u32, density: impl Fn(f64) -> f64) -> f64 {
     let step = (high - low) / f64::from(steps);
     let weight = |index: u32| match index % 2 {
         _ if index == 0 || index == steps => 1.0,
