@@ -26,7 +26,6 @@ mod progress;
 mod replay;
 #[cfg(feature = "report")]
 mod report;
-#[cfg(feature = "report")]
 mod rules;
 mod run;
 mod run_check;

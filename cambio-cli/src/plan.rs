@@ -108,7 +108,7 @@ fn tell_lineups(cell: &Cell, out: &mut impl Write) -> std::io::Result<()> {
     let which = if lineups.len() <= MOST_LISTED {
         lineups.iter().map(Lineup::label).join("; ")
     } else {
-        let agents = lineups.iter().flat_map(|lineup| lineup.agents()).unique().count();
+        let agents = lineups.iter().flat_map(Lineup::agents).unique().count();
         format!("{} lineups of {}", lineups.len(), count(agents as u64, "agent"))
     };
     let matches = count((lineups.len() * cell.seatings.len()) as u64, "match");

@@ -163,7 +163,7 @@ impl<'a> Tuning<'a> {
             "field": self.result.field,
             "is_compared": best.among_best.is_some(),
             "level": level,
-            "method": if !self.is_uneven() { "Hsu" } else { "paired differences" },
+            "method": if self.is_uneven() { "paired differences" } else { "Hsu" },
         });
         vec![prose("tuning_verdict", first), self.validation(found.validation.as_ref())]
     }

@@ -21,7 +21,9 @@ fn a_race_finds_a_clear_best_within_its_budget() {
     let asked = |means: &[f64], budget: u64| {
         let (mut scores, mut asked) = (planted(means, 7), vec![0; means.len()]);
         let best = race(means.len(), budget, |which, replications| {
-            which.iter().for_each(|&candidate| asked[candidate] += replications.end - replications.start);
+            for &candidate in which {
+                asked[candidate] += replications.end - replications.start;
+            }
             scores(which, replications)
         });
         (best, asked)
