@@ -28,10 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 CAMBIO = os.environ.get("CAMBIO", "cambio")
 PLAYERS = ["learned", "sharp", "greedy"]
 # The matches of each candidate while choosing, and of each rule in a test. A match of `classic` is one round.
-MATCHES = {"classic": (20_000, 160_000), "original": (6_000, 24_000), "faessler": (6_000, 24_000)}
-# The values of k that are tried with one number, and how far from the best of them with two numbers.
-RANGE = (-4, 14)
-REACH = 2
+MATCHES = {"classic": (12_000, 120_000), "original": (1_500, 8_000), "faessler": (1_500, 8_000)}
+# The values of k that are tried with one number, and with two numbers relative to the best of them: without unknown cards, and with some.
+RANGE = (-8, 14)
+NEAR = [(-2, 6), (-8, 2)]
 
 
 def run(*words):
@@ -126,8 +126,8 @@ def main():
                 name = f"{player}-{rules}-{seats}"
                 one = tuned(args.out / f"{name}-one", args, f"{player}(call_known=?)", [RANGE], cell)
                 k = one[0]
-                near = (k - REACH, k + REACH)
-                two = tuned(args.out / f"{name}-two", args, f"{player}(call_known=?, call_known_1=?)", [near, near], cell)
+                near = [(k + low, k + high) for low, high in NEAR]
+                two = tuned(args.out / f"{name}-two", args, f"{player}(call_known=?, call_known_1=?)", near, cell)
                 forms = {"one": [k], "two": two, "chart": chart}
                 for field in PLAYERS:
                     table += tested(args.out / f"{name}-{field}", args, player, field, forms, cell)

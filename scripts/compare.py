@@ -54,20 +54,21 @@ COMMANDS = """
 agents
 agents --check greedy --matches 1
 advantage greedy --deals 4 --playouts 4 --quiet
-exploit --game mini-m0 --agent greedy --calibrate --quiet
+exploit --game mini-m0 --agent greedy --quiet
 exploit --rules classic --agent greedy --deals 2 --iterations 20 --candidates 10 --quiet --format json
 plan --detect 0.01 --deviation 0.3 --alpha 0.01 --power 0.9
 rules
 rules faessler
 schema
 solve --game mini-m1 --algorithm dcfr --iterations 5 --save solved.txt --quiet
-solve --game mini-m0 --algorithm cfr+ --to 1e-2 --efg mini-m0.efg --format json --quiet
+solve --game mini-m0 --algorithm cfr+ --to 1e-2 --format json --quiet
 solve --game mini-m0 --algorithm mccfr --iterations 30 --seed 3 --quiet
 sprt greedy heuristic --elo0 -5 --elo1 5 --deals 100 --quiet
-sprt sharp heuristic --seats 3 --normalized --deals 20 --quiet --format json
+sprt sharp heuristic --seats 3 --deals 20 --quiet --format json
 tune --agent greedy(call_at=?) --range 0..9:3 --deals 10 --validate 10 --quiet --out sweep
 tune --agent greedy(call_at=?) --range 0..15:3 --method race --deals 60 --validate 10 --quiet --out race
-tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 4 --generations 2 --quiet --out cma
+tune --agent heuristic(call_at=?,decay=?) --range 0..9:3 --range 0..1:0.5 --deals 4 --validate 4 --payoff points --quiet --out two
+tune --agent greedy(call_at=?) --range 3..6 --field self --deals 10 --quiet --out self
 run missing.toml --out missing
 agents --check gredy
 """

@@ -530,37 +530,37 @@ def lost(row):
 
 
 def call_rules(run, options):
-    """`call_rules run= form=`: for each preset and number of seats, the rule that was chosen for each player of `players=`, and what it costs
-    against copies of the player."""
-    players = options["players"].split(",")
-    found = {}
+    """`call_rules run= form= player=`: for each preset and number of seats, the rule that was chosen for a player, and the wins that it gains
+    or loses against copies of the player."""
+    rows = {}
     for row in run.rows("rules.csv"):
-        if row["form"] == options["form"] and row["player"] == row["field"]:
-            found.setdefault(table_of(row), {})[row["player"]] = row
-    rows = []
-    for (rules, seats), chosen in found.items():
-        cells = [cell for player in players for cell in (rule_text(chosen[player]["limits"]), lost(chosen[player]))]
-        rows.append([rules, seats, *cells])
-    heads = (
-        [head for player in players for head in (f"`{player}` calls at", "wins")] if len(players) > 1 else ["call at", "wins, %"]
-    )
-    return markdown(["rules", "players", *heads], rows)
+        if row["form"] == options["form"] and row["player"] == row["field"] == options["player"]:
+            rows.setdefault(row["rules"], {})[row["seats"]] = f"{rule_text(row['limits'])} ({lost(row)})"
+    seats = list(dict.fromkeys(seats for cells in rows.values() for seats in cells))
+    heading = ["rules", *(f"{number} players" for number in seats)]
+    return markdown(heading, [[rules, *(cells.get(number, "") for number in seats)] for rules, cells in rows.items()])
+
+
+def call_rule(run, options):
+    """`call_rule run= rules= seats= player= show=limits|wins [form=one] [field=PLAYER]`: one rule for calls, or the wins that it gains or
+    loses."""
+    form, field = options.get("form", "one"), options.get("field", options["player"])
+    keys = options["rules"], options["seats"], options["player"], field, form
+    (row,) = [row for row in run.rows("rules.csv") if keys == tuple(row[key] for key in ("rules", "seats", "player", "field", "form"))]
+    return lost(row) if options["show"] == "wins" else row["limits"].replace("-", "−")
 
 
 def call_fields(run, options):
-    """`call_fields run=`: every rule for calls against every field: the wins gained or lost, in percentage points."""
+    """`call_fields run= players= forms=`: the rules of these players and forms against every field: the wins gained or lost, in points."""
+    names = {"one": "one number", "two": "two numbers", "chart": "the chart"}
     found, fields = {}, []
     for row in run.rows("rules.csv"):
         fields = list(dict.fromkeys([*fields, row["field"]]))
-        key = (
-            row["rules"],
-            row["seats"],
-            f"`{row['player']}`",
-            row["form"].replace("one", "one number").replace("two", "two numbers"),
-        )
-        found.setdefault((*key, rule_text(row["limits"])), {})[row["field"]] = lost(row)
+        if row["player"] in options["players"].split(",") and row["form"] in options["forms"].split(","):
+            key = row["rules"], row["seats"], f"`{row['player']}`", names[row["form"]], rule_text(row["limits"])
+            found.setdefault(key, {})[row["field"]] = lost(row)
     rows = [[*key, *(cells[field] for field in fields)] for key, cells in found.items()]
-    return markdown(["rules", "players", "player", "form", "calls at", *(f"against `{field}`" for field in fields)], rows)
+    return markdown(["rules", "seats", "player", "rule", "calls at", *(f"against `{field}`" for field in fields)], rows)
 
 
 def suite_rows(run, options):
@@ -574,7 +574,7 @@ def suite_rows(run, options):
 
 def suite(run, options):
     """`suite run= ladder=RUN`: the mean score of each player in the ladder, and its decisions in test positions."""
-    score, best, loss = Column("mean score%"), Column("best%.0"), Column("loss%")
+    score, best, loss = Column("score%"), Column("best%.0"), Column("loss%")
     rows = [
         [f"`{name}`", score.write(*mean), best.show(kinds["all"]), loss.show(kinds["all"])]
         for name, mean, kinds in suite_rows(run, options)
@@ -713,6 +713,15 @@ def plot_chart(run, options):
     return cells
 
 
+def plot_card(run, options):
+    """For each preset and number of seats, the rule of one number that was chosen for `player=`."""
+    limits = {}
+    for row in run.rows("rules.csv"):
+        if row["form"] == "one" and row["player"] == row["field"] == options["player"]:
+            limits.setdefault(row["rules"], {})[row["seats"]] = row["limits"].replace("-", "−")
+    return limits
+
+
 def drawn(file, kind, data, options):
     """The SVG of a plot. Its last line has the hash of what it was drawn from, and the hash of the rest, so that `--check` needs no
     matplotlib."""
@@ -733,11 +742,11 @@ def drawn(file, kind, data, options):
 TABLES = {
     name: globals()[name]
     for name in (
-        "agents against benchmarks call_fields call_rules coverage differences exploitability lowest matrix pivot pooled printed seats share suite "
+        "agents against benchmarks call_fields call_rule call_rules coverage differences exploitability lowest matrix pivot pooled printed seats share suite "
         "suite_correlation"
     ).split()
 }
-PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets chart iterations".split()}
+PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets card chart iterations".split()}
 
 
 # --------------------------------------------------------------------------------------------------------------- pages

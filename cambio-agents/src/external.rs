@@ -4,10 +4,8 @@
 //! and in the end kills the whole process group of the bot.
 
 mod message;
-mod orphans;
 mod pipes;
 mod process;
-mod serve;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +16,8 @@ use serde_json::Value;
 use crate::params;
 use crate::params::Text;
 pub use message::PROTOCOL;
-pub use orphans::{adopt_orphans, end_orphans};
 use process::Process;
-pub use serve::{ServeError, serve};
+pub use process::end_bots;
 
 params! {
     /// The parameters of [`External`].

@@ -89,13 +89,12 @@ pub struct Ismcts<P: Policy = Blueprint> {
 impl Ismcts {
     /// A tree search with the blueprint that the parameters name.
     pub fn new(params: &IsmctsParams) -> Ismcts {
-        Ismcts::over(params.search.blueprint(), params)
+        Ismcts::over(params.search.blueprint.policy(), params)
     }
 }
 
 impl<P: Policy> Ismcts<P> {
-    /// A tree search with any policy in place of the blueprint that the parameters name. At a leaf
-    /// ([`SearchParams::leaf`]), the other seats share 1 minus the searching seat's value equally.
+    /// A tree search with any policy in place of the blueprint that the parameters name.
     pub fn over(policy: P, params: &IsmctsParams) -> Ismcts<P> {
         let is_policy = params.mode == TreeMode::Policy;
         let utility = params.utility.unwrap_or(if is_policy { Utility::Points } else { Utility::Win });

@@ -1,4 +1,4 @@
-//! Playouts: a policy in every seat plays a sampled world to the end of the round or to a leaf.
+//! Playouts: a policy in every seat plays a sampled world to the end of the round.
 
 use cambio_core::engine::{Dice, StateView};
 use cambio_core::rng::{Bounded as _, SplitMix};
@@ -24,8 +24,6 @@ pub(crate) enum PlayoutPolicy {
 pub(crate) struct Playouts<P: Policy> {
     pub(crate) blueprint: P,
     pub(crate) policy: PlayoutPolicy,
-    /// The searching seat's decision, counted from 1, at which playouts stop; `None` to play to the end of the round.
-    pub(crate) cutoff: Option<u32>,
 }
 
 impl<P: Policy> Playouts<P> {
@@ -64,7 +62,7 @@ impl<P: Policy> Playouts<P> {
         }
     }
 
-    /// Plays out a world. Returns the value for the searching seat at a leaf, or `None` at the end of the round.
+    /// Plays a world to the end of the round.
     #[inline]
     pub(crate) fn finish(
         &mut self,
@@ -72,33 +70,22 @@ impl<P: Policy> Playouts<P> {
         searcher: Seat,
         past: &mut P::History,
         dice: &mut Dice<SplitMix>,
-    ) -> Option<f64> {
+    ) {
         match self.policy {
-            PlayoutPolicy::None if self.cutoff.is_none() => {
-                self.blueprint.play_out(world, past, dice);
-                return None;
-            }
+            PlayoutPolicy::None => self.blueprint.play_out(world, past, dice),
             // No decision depends on the history, so no event is made.
-            PlayoutPolicy::Uniform if self.cutoff.is_none() => {
+            PlayoutPolicy::Uniform => {
                 while let Some(actor) = world.actor() {
                     world.carry_out(uniform_decision(world, actor, dice), dice, &mut ());
                 }
-                return None;
             }
-            _ => {}
-        }
-        let mut decisions = 0;
-        while let Some(actor) = world.actor() {
-            if let Some(cutoff) = self.cutoff.filter(|_| actor == searcher) {
-                decisions += 1;
-                if decisions == cutoff {
-                    return Some(self.blueprint.value(&world.view(actor), past));
+            PlayoutPolicy::Clairvoyant(_) => {
+                while let Some(actor) = world.actor() {
+                    let action = self.decide(world, actor, searcher, past, dice);
+                    world.carry_out(action, dice, &mut HistorySink(past));
                 }
             }
-            let action = self.decide(world, actor, searcher, past, dice);
-            world.carry_out(action, dice, &mut HistorySink(past));
         }
-        None
     }
 }
 

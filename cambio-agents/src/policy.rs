@@ -98,18 +98,6 @@ pub trait Policy: Clone + fmt::Debug + Send {
         true
     }
 
-    /// Whether the policy has [`Policy::value`]. A search with [`SearchParams::leaf`](crate::SearchParams::leaf) stops its
-    /// playouts early and uses this value instead of the result.
-    fn has_values(&self) -> bool {
-        false
-    }
-
-    /// The expected result of the seat to act if all seats continue with the policy: the seat's win share, from 0 to 1,
-    /// or in a match of several rounds its chance to win the match. Called only if [`Policy::has_values`].
-    fn value(&mut self, _: &impl View, _: &Self::History) -> f64 {
-        unreachable!("only a policy that has values is asked for one")
-    }
-
     /// Plays a world to the end of its round, with this policy in every seat.
     #[inline]
     fn play_out(&mut self, world: &mut State, past: &mut Self::History, chance: &mut impl Chance) {
@@ -294,16 +282,6 @@ impl Policy for Blueprint {
         }
     }
 
-    fn has_values(&self) -> bool {
-        matches!(self, Blueprint::Network(_))
-    }
-
-    fn value(&mut self, view: &impl View, past: &BlueprintHistory) -> f64 {
-        let Blueprint::Network(network) = self else { unreachable!("a heuristic has no values") };
-        network.value(view, past.history())
-    }
-
-    /// Matches on the variant once, not at every decision.
     #[inline]
     fn play_out(&mut self, world: &mut State, past: &mut BlueprintHistory, chance: &mut impl Chance) {
         match self {
@@ -383,6 +361,15 @@ impl NetworkPolicy {
         let NetworkState { network, standings } = self.playing.as_ref().expect("a match has begun");
         network.evaluate(view, past, &standings[view.seat().index()], &mut self.evaluation);
     }
+
+    /// The expected result of the seat to act if all seats continue with the policy: the seat's win share, from 0 to 1, or in a match of
+    /// several rounds its chance to win the match.
+    #[inline]
+    pub(crate) fn value(&mut self, view: &impl View, past: &CardHistory) -> f64 {
+        self.evaluate(view, past);
+        let best = self.evaluation.logits().nth(self.evaluation.best()).expect("the seat to act has a choice");
+        win_share(best)
+    }
 }
 
 impl Policy for NetworkPolicy {
@@ -421,17 +408,6 @@ impl Policy for NetworkPolicy {
         let all: f64 = evaluation.logits().map(weight).sum();
         let own = evaluation.logits().nth(index).map_or(0.0, weight);
         (1.0 - epsilon) * own / all + epsilon / number
-    }
-
-    fn has_values(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn value(&mut self, view: &impl View, past: &CardHistory) -> f64 {
-        self.evaluate(view, past);
-        let best = self.evaluation.logits().nth(self.evaluation.best()).expect("the seat to act has a choice");
-        win_share(best)
     }
 }
 

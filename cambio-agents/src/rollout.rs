@@ -66,7 +66,7 @@ pub struct Rollout<P: Policy = Blueprint> {
 impl Rollout {
     /// A rollout search over the blueprint that the parameters name.
     pub fn new(params: &RolloutParams) -> Rollout {
-        Rollout::over(params.search.blueprint(), params)
+        Rollout::over(params.search.blueprint.policy(), params)
     }
 }
 
@@ -75,11 +75,9 @@ impl<P: Policy> Rollout<P> {
     /// another example.
     ///
     /// ```
-    /// use cambio_agents::{NetworkPolicy, Rollout, RolloutParams, SearchParams, Utility};
+    /// use cambio_agents::{NetworkPolicy, Rollout, RolloutParams, Utility};
     ///
-    /// // A network values positions, so playouts can stop early.
-    /// let search = SearchParams { leaf: Some(1), ..SearchParams::default() };
-    /// let params = RolloutParams { n: 300, utility: Utility::Win, search, ..RolloutParams::default() };
+    /// let params = RolloutParams { n: 300, utility: Utility::Win, ..RolloutParams::default() };
     /// let search = Rollout::over(NetworkPolicy::shipped(), &params);
     /// ```
     pub fn over(policy: P, params: &RolloutParams) -> Rollout<P> {

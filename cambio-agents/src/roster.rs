@@ -271,17 +271,8 @@ impl RosterEntry {
         RosterEntry::of(name.into(), about.into(), None, defaults, move |_, _, params| make(params))
     }
 
-    /// An agent that takes a text in quotes before its parameters.
-    pub fn with_text<P: Params + Default, A: Agent + 'static>(
-        name: impl Into<String>,
-        about: impl Into<String>,
-        text: Text,
-        make: impl Fn(&str, &P) -> A + Send + Sync + 'static,
-    ) -> RosterEntry {
-        RosterEntry::with_files(name, about, text, move |text, _, params| make(text, params))
-    }
-
-    /// An agent whose text names files. The function also takes the folder in which relative paths start.
+    /// An agent that takes a text in quotes before its parameters. The function also takes the folder in which the relative paths of files
+    /// start.
     pub fn with_files<P: Params + Default, A: Agent + 'static>(
         name: impl Into<String>,
         about: impl Into<String>,

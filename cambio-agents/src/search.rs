@@ -7,8 +7,7 @@ mod race;
 use cambio_core::engine::Dice;
 use cambio_core::rng::{SplitMix, Stream};
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::rules::knob::MatchEnd;
-use cambio_core::{Briefing, Notice, Observation, Rules, Seat, Sighting, State};
+use cambio_core::{Briefing, Notice, Observation, Seat, Sighting, State};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
@@ -29,16 +28,9 @@ params! {
     pub struct SearchParams {
         /// The policy used in playouts, and that the other seats are assumed to follow.
         blueprint: BlueprintName = BlueprintName::Preset(Preset::Heuristic),
-        /// The expected sum at which the blueprint calls; default: as in its preset.
-        call_at: Option<f64> in -1000.0..=1000.0,
-        /// The chance of having the lowest sum at which the blueprint calls; default: as in its preset.
-        call_chance: Option<f64> in 0.0..=1.0,
         /// How worlds are sampled: by rules of thumb about the cards that the other seats kept and dropped, and about
         /// their calls (evidence), or by the likelihood of their decisions under the blueprint (policy).
         belief: BeliefKind = BeliefKind::Evidence,
-        /// Stops playouts at this decision of the searching seat and uses the blueprint's value there; default: plays
-        /// to the end of the round. Needs blueprint=learned, and utility=win in single rounds, otherwise utility=match.
-        leaf: Option<u32> in 1..=1000,
         /// How the decision is chosen: most visits, best mean, or at random in proportion to the visits, which is
         /// easier to exploit.
         last as "final": FinalChoice = FinalChoice::Visits,
@@ -112,20 +104,9 @@ impl BlueprintName {
 impl SearchParams {
     /// The heuristic blueprint; the default heuristic if the blueprint is a network.
     fn heuristic(&self) -> HeuristicParams {
-        let base = match self.blueprint {
+        match self.blueprint {
             BlueprintName::Preset(preset) => preset.params(),
             BlueprintName::Learned => HeuristicParams::default(),
-        };
-        let (call_at, call_chance) =
-            (self.call_at.unwrap_or(base.call_at), self.call_chance.unwrap_or(base.call_chance));
-        HeuristicParams { call_at, call_chance, ..base }
-    }
-
-    /// The blueprint, and its value function if it has one.
-    pub(crate) fn blueprint(&self) -> Blueprint {
-        match self.blueprint {
-            BlueprintName::Preset(_) => Blueprint::Heuristic(self.heuristic()),
-            BlueprintName::Learned => self.blueprint.policy(),
         }
     }
 }
@@ -154,32 +135,13 @@ impl<P: Policy> SearchSettings<P> {
             utility,
             likelihood: Likelihood { blueprint: search.heuristic(), epsilon },
             belief: search.belief,
-            playouts: Playouts { blueprint, policy: PlayoutPolicy::None, cutoff: search.leaf },
+            playouts: Playouts { blueprint, policy: PlayoutPolicy::None },
             last: search.last,
         }
     }
 
-    /// Returns an error with the reason if playouts cannot stop early under these rules.
-    fn check_leaf(&self, rules: &Rules) -> Result<(), String> {
-        if !self.playouts.blueprint.has_values() {
-            return Err("`leaf` needs a blueprint that values positions, such as `learned`".to_owned());
-        }
-        let (own, what) = match rules.spec().match_end {
-            MatchEnd::Rounds(1) => (Utility::Win, "shares of the win"),
-            _ => (Utility::Match, "chances to win the match"),
-        };
-        if self.utility != own {
-            let word = own.word();
-            return Err(format!("the values at leaves are {what} here, so that `utility` has to be `{word}`"));
-        }
-        Ok(())
-    }
-
     /// Begins a match. The error is the reason why the player cannot play this match.
     pub(crate) fn seat(&mut self, briefing: &Briefing<'_>) -> Result<SearchState<P>, String> {
-        if self.playouts.cutoff.is_some() {
-            self.check_leaf(briefing.rules)?;
-        }
         let past = self.playouts.blueprint.begin(briefing.rules, briefing.seats)?;
         let worlds = match self.belief {
             BeliefKind::Evidence => Worlds::Evidence(Box::new(Belief::new(briefing, self.likelihood))),
@@ -188,8 +150,7 @@ impl<P: Policy> SearchSettings<P> {
         Ok(SearchState { stream: briefing.stream.clone(), worlds, past, valuer: Valuer::new(self.utility) })
     }
 
-    /// Plays out a world, and returns the utility for each seat. At a leaf, the other seats share 1 minus the searching
-    /// seat's value equally.
+    /// Plays out a world, and returns the utility for each seat.
     #[inline]
     pub(crate) fn outcome(
         &mut self,
@@ -199,11 +160,8 @@ impl<P: Policy> SearchSettings<P> {
         past: &mut P::History,
         dice: &mut Dice<SplitMix>,
     ) -> [f64; MAX_SEATS] {
-        let Some(own) = self.playouts.finish(world, searcher, past, dice) else { return valuer.values(world) };
-        let others = world.table().seats() - 1;
-        let mut expected = [(1.0 - own) / others as f64; MAX_SEATS];
-        expected[searcher.index()] = own;
-        expected
+        self.playouts.finish(world, searcher, past, dice);
+        valuer.values(world)
     }
 
     /// Passes a notice to the state of a player that has begun a match.

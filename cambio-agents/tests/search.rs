@@ -112,57 +112,6 @@ fn rollouts_do_not_depend_on_cards_that_the_seat_cannot_know() {
 }
 
 #[test]
-fn leaf_values_ignore_hidden_cards() {
-    is_invariant(&["classic"], &rollout("rollout(n=12,blueprint=learned,utility=win,leaf=1)"), states() / 4);
-    is_invariant(&["classic"], &ismcts("ismcts(iterations=20,blueprint=learned,utility=win,leaf=2)"), states() / 4);
-    is_invariant(&["original"], &rollout("rollout(n=12,blueprint=learned,utility=match,leaf=2)"), states() / 4);
-}
-
-#[test]
-fn leaf_values_without_a_network_are_refused() {
-    let key = Key::new(1, 0);
-    for (spec, preset, why) in [
-        ("rollout(leaf=1,utility=win)", "classic", "`leaf` needs a blueprint that values positions, such as `learned`"),
-        (
-            "rollout(blueprint=learned,leaf=1)",
-            "classic",
-            "the values at leaves are shares of the win here, so that `utility` has to be `win`",
-        ),
-        (
-            "ismcts(blueprint=learned,leaf=1,utility=win)",
-            "original",
-            "the values at leaves are chances to win the match here, so that `utility` has to be `match`",
-        ),
-    ] {
-        let mut agent = roster().parse(spec).unwrap().make();
-        let rules = Rules::preset(preset).unwrap();
-        let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::A, stream: &key.agent(Seat::A) };
-        assert_eq!(agent.begin(&briefing), Err(why.into()));
-    }
-}
-
-/// A leaf beyond the end of the round is never reached, so the playouts are the same as without a leaf.
-#[test]
-fn a_leaf_that_is_far_away_changes_nothing() {
-    let rules = Rules::preset("classic").unwrap();
-    let [without, far, near] = ["", ",leaf=1000", ",leaf=1"]
-        .map(|leaf| rollout(&format!("rollout(n=40,blueprint=learned,utility=win{leaf})")));
-    let key = Key::new(5, 1);
-    let decided = |search: &Rollout| {
-        let mut decided = Vec::new();
-        watch(&rules, 2, key, search, |search, state, _| {
-            search.decide(&state.observe(Seat::A)).unwrap();
-            decided.push(bits(search.arms()));
-        });
-        decided
-    };
-    let (ends, far, near) = (decided(&without), decided(&far), decided(&near));
-    assert_eq!(ends, far);
-    let differ = ends.iter().zip(&near).filter(|(ends, near)| ends != near).count();
-    assert!(differ > 3, "{differ} of {} searches differ", ends.len());
-}
-
-#[test]
 fn trees_ignore_hidden_cards() {
     for spec in [
         "ismcts(iterations=24,mode=so)",

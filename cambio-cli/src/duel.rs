@@ -3,14 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_core::text::duration;
-use cambio_exec::Executor;
-use cambio_sim::{Experiment, RunFolder, SettingOptions, equal_time};
+use cambio_sim::{Experiment, RunFolder, SettingOptions};
 
-use crate::exit::{CliResult, Exit};
-use crate::run::{play, refuse_existing, stop_on_signal, tell_seating};
-use crate::say::say;
-use crate::setting::{ThreadArgs, in_any_folder, positive};
+use crate::exit::CliResult;
+use crate::run::{play, refuse_existing, tell_seating};
+use crate::setting::{ThreadArgs, in_any_folder};
 use crate::study::named;
 use crate::tables::Format;
 
@@ -29,10 +26,6 @@ pub(super) struct Args {
     /// Write the rows, tables and report to this folder, which must not exist
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace the question mark of each agent, as in 'rollout(n=?)', by the whole number with which a decision takes this
-    /// many milliseconds on this machine, on average over a match
-    #[arg(long, value_name = "MS", value_parser = positive)]
-    equal_time: Option<f64>,
     /// The output format of the tables
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -45,18 +38,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         refuse_existing("--out", out)?;
     }
     let rules = in_any_folder(table.rules())?;
-    let agents = match (args.equal_time, args.agents.iter().find(|agent| agent.contains("=?"))) {
-        (Some(ms), _) => with_equal_time(args, &rules, ms / 1000.0, roster)?,
-        (None, Some(agent)) => {
-            return Err(format!("`{agent}` has a question mark; --equal-time finds its number").into());
-        }
-        (None, None) => args.agents.clone(),
-    };
     let experiment = Experiment {
-        name: agents.join(" against "),
+        name: args.agents.join(" against "),
         rules: vec![rules],
         deals: args.deals,
-        ..args.setting.experiment("match", &agents)
+        ..args.setting.experiment("match", &args.agents)
     };
     // The stored experiment file does not contain `records`, as with `cambio run --records`.
     let toml = experiment.clone().in_current_folder()?.to_toml();
@@ -67,27 +53,4 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     let folder = args.out.as_ref().map(|out| RunFolder::create(out, &plan)).transpose()?;
     play(&plan, folder, *threads, *quiet, args.format)
-}
-
-/// The agents with budgets that take `seconds` per decision in the setting of the match. Prints what was found.
-fn with_equal_time(
-    args: &Args,
-    rules: &str,
-    seconds: f64,
-    roster: &Roster,
-) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-    let setting = Experiment { rules: vec![rules.to_owned()], ..args.setting.experiment("match", &[""]) };
-    let executor = Executor::new(1)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
-    let measured = |spec: &str, taken: f64| {
-        if !args.threads.quiet {
-            say!("{spec}: {} per decision", duration(taken));
-        }
-    };
-    let mut agents = Vec::new();
-    for agent in &args.agents {
-        let (spec, taken) = equal_time(agent, seconds, &setting, roster, &executor, &measured)?;
-        say!("{} per decision: {spec}", duration(taken));
-        agents.push(spec);
-    }
-    Ok(agents)
 }

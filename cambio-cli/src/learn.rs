@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, Executor, read_bytes, read_text, write_whole};
+use cambio_exec::{read_bytes, read_text, write_whole};
 use cambio_learn::{
-    JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, OutcomeRecipe, Recipe, RecipeError,
-    StoredResponder, starting_network, stored_recipe, train_outcome_model,
+    JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, Recipe, StoredResponder,
+    starting_network, stored_recipe,
 };
 use cambio_report::of_learning;
 use cambio_sim::{RunError, read_rules};
@@ -27,7 +27,7 @@ const BOUND: &str = "bound.csv";
 const MOST_NETWORK: u64 = 1 << 30;
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "outcome", "export", "resume"]).required(true).multiple(true)))]
+#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "export", "resume"]).required(true).multiple(true)))]
 pub(super) struct Args {
     /// The recipe file: what to learn, against which agents, and for how long
     #[arg(value_name = "RECIPE")]
@@ -42,15 +42,10 @@ pub(super) struct Args {
     /// best intermediate network then plays fresh deals; its gain is a lower bound on the exploitability of the agent
     #[arg(long, value_name = "SPEC", conflicts_with = "recipe")]
     exploit: Option<String>,
-    /// Train an outcome model by this recipe: the baseline that runs use to subtract the luck of the cards. --out is the
-    /// file of the model
-    #[arg(long, value_name = "RECIPE",
-        conflicts_with_all = ["recipe", "exploit", "resume", "rules", "from", "matches", "seed"])]
-    outcome: Option<PathBuf>,
     /// Train nothing; write the weights of a network as safetensors, for other libraries: a network file, or the name of a
     /// bundled network, such as classic or faessler-many. --out is the file
     #[arg(long, value_name = "NETWORK",
-        conflicts_with_all = ["recipe", "exploit", "outcome", "resume", "rules", "from", "matches", "seed"])]
+        conflicts_with_all = ["recipe", "exploit", "resume", "rules", "from", "matches", "seed"])]
     export: Option<String>,
     /// With --exploit: the rules, a preset or a rule file [default: classic]
     #[arg(long, requires = "exploit", conflicts_with_all = ["recipe", "resume"])]
@@ -91,9 +86,6 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         return Err("--out must not be `-`, a standard stream: give a file or a folder, such as `./-`".into());
     }
     let cancel = stop_on_signal(Exit::Interrupted)?;
-    if let Some(recipe) = &args.outcome {
-        return train_outcome(args, recipe, roster, &cancel);
-    }
     let mut folders = if args.resume { resume(args, roster)? } else { create(args, roster)? };
     let threads = LearnThreads::new(args.threads, &cancel)?;
     for folder in &mut folders {
@@ -216,26 +208,6 @@ fn say_best_responder(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Trains an outcome model and writes it to a new file.
-fn train_outcome(args: &Args, recipe: &Path, roster: &Roster, cancel: &CancelToken) -> CliResult {
-    refuse_existing("--out", &args.out)?;
-    let recipe = read_recipe(recipe, OutcomeRecipe::from_toml)?;
-    let rules = read_rules(&recipe.rules, Path::new("."))?;
-    let progress = ProgressDisplay::matches(1000, args.quiet);
-    let executor = Executor::new(args.threads)?.with_cancel(cancel.clone());
-    let model = train_outcome_model(&recipe, &rules, roster, &executor, &mut |share| {
-        progress.position(0, (1000.0 * share) as u64, 1000);
-    });
-    progress.finish();
-    let model = match model {
-        Err(LearnError::Interrupted) => return Ok(Exit::Interrupted),
-        model => model?,
-    };
-    write_whole(&args.out, &model.to_bytes(&serde_json::json!({ "recipe": recipe })))?;
-    writeln!(stdout(), "{}", args.out.display())?;
-    Ok(Exit::Done)
-}
-
 /// Prints how often a responder wins the fresh deals.
 fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow, path: &Path) -> std::io::Result<()> {
     let JudgedRow { against, seats, level, matches, deals, .. } = row;
@@ -268,15 +240,15 @@ fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
     Ok(write_whole(&folder.path().join(REPORT), of_learning(folder.path())?.html().as_bytes())?)
 }
 
-fn read_recipe<R>(path: &Path, parse: fn(&str) -> Result<R, RecipeError>) -> Result<R, String> {
+fn read_recipe(path: &Path) -> Result<Recipe, String> {
     let text = read_text(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    Recipe::from_toml(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The recipe from the arguments; `None` if the arguments only resume a training.
 fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
     let mut recipe = match (&args.recipe, &args.exploit) {
-        (Some(path), _) => read_recipe(path, Recipe::from_toml)?,
+        (Some(path), _) => read_recipe(path)?,
         (None, Some(agent)) => responder(args, agent)?,
         (None, None) => return Ok(None),
     };

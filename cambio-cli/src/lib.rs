@@ -27,14 +27,11 @@ mod replay;
 #[cfg(feature = "report")]
 mod report;
 #[cfg(feature = "report")]
-mod review;
 mod rules;
 mod run;
 mod run_check;
-mod run_progress;
 mod say;
 mod schema;
-mod seeds;
 #[cfg(feature = "serve")]
 mod serve;
 mod setting;
@@ -90,14 +87,13 @@ enum Command {
     Run(run::Args),
     /// Play agents against each other without an experiment file
     #[command(
-        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200\n  cambio match 'rollout(n=?)' 'ismcts(iterations=?)' --equal-time 5"
+        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
     )]
     Match(duel::Args),
-    /// Print tables, rewrite the report, compare or review runs
+    /// Print tables, rewrite the report, or compare runs
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md\n  \
-                      cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots\n  \
-                      cambio report runs/quickstart --review review --matches 40"
+                      cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots"
     )]
     #[cfg(feature = "report")]
     Report(report::Args),
@@ -207,13 +203,11 @@ fn program() -> String {
 }
 
 fn exit_code(roster: &Roster, words: Vec<OsString>) -> u8 {
-    // Processes that bots have started must end when the command ends.
-    cambio_agents::adopt_orphans();
     let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(roster, words))).unwrap_or_else(|_| {
         say!("error: this is a bug in cambio; please report the message above");
         Exit::Bug
     });
-    cambio_agents::end_orphans();
+    cambio_agents::end_bots();
     exit as u8
 }
 
@@ -248,9 +242,9 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
         Command::Run(args) => run::run(&args, roster),
         Command::Match(args) => duel::run(&args, roster),
         #[cfg(feature = "report")]
-        Command::Report(args) => report::run(&args, roster),
+        Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args, roster),
-        Command::Plan(args) => plan::run(&args, roster),
+        Command::Plan(args) => plan::run(&args),
         Command::Tune(args) => tune::run(&args, roster),
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Advantage(args) => advantage::run(&args, roster),

@@ -25,12 +25,17 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// The subcommand that was given, and its options.
+fn innermost<'a>(command: &'a Command, matches: &'a ArgMatches) -> (&'a Command, &'a ArgMatches) {
+    matches.subcommand().map_or((command, matches), |(name, inner)| {
+        innermost(command.find_subcommand(name).expect("it was parsed"), inner)
+    })
+}
+
 /// Fails if a path is `-` where no standard stream is supported: for folders, and for all files that are read except the file of
 /// `cambio replay`.
-pub(super) fn refuse_stdin(mut command: &Command, mut matches: &ArgMatches) -> Result<(), clap::Error> {
-    while let Some((name, inner)) = matches.subcommand() {
-        (command, matches) = (command.find_subcommand(name).expect("it was parsed"), inner);
-    }
+pub(super) fn refuse_stdin(command: &Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+    let (command, matches) = innermost(command, matches);
     let is_path = |arg: &&Arg| {
         let kinds: &[Str] = arg.get_value_names().unwrap_or_default();
         kinds.iter().any(|kind| matches!(kind.as_str(), "DIR" | "FOLDER" | "PLACE" | "RECORDS" | "FILE|RUN"))
@@ -47,10 +52,8 @@ pub(super) fn refuse_stdin(mut command: &Command, mut matches: &ArgMatches) -> R
 }
 
 /// Fails if a file and a result for programs are both meant for standard output.
-pub(super) fn refuse_mixed_output(mut command: &Command, mut matches: &ArgMatches) -> Result<(), clap::Error> {
-    while let Some((name, inner)) = matches.subcommand() {
-        (command, matches) = (command.find_subcommand(name).expect("it was parsed"), inner);
-    }
+pub(super) fn refuse_mixed_output(command: &Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+    let (command, matches) = innermost(command, matches);
     let given = |arg: &str| -> Vec<String> {
         let values = matches.get_raw(arg).into_iter().flatten();
         values.map(|value| value.to_string_lossy().into_owned()).collect()

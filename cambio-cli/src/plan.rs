@@ -3,11 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use cambio_agents::Roster;
 use cambio_sim::digest::pairs_of_equals;
-use cambio_sim::sprt::{DuelError, StoredDuel};
-use cambio_sim::{Cell, FEW_DEALS, Lineup, StoredRun, derive};
-use cambio_stats::Interval;
+use cambio_sim::{Cell, FEW_DEALS, Lineup, PairRow, StoredRun, derive};
 use cambio_stats::planning::clusters_needed;
 use itertools::Itertools as _;
 
@@ -24,9 +21,6 @@ pub(super) struct Args {
     /// A run folder, which gives the standard deviation for every pair of its agents
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
-    /// With --run: plan a duel of these two agents of the run, from the lineups that consist of them alone
-    #[arg(long, num_args = 2, value_names = ["A", "B"], requires = "run")]
-    duel: Option<Vec<String>>,
     /// Instead of --run: the standard deviation of the difference in payoff between two agents in one deal
     #[arg(long, value_name = "SIGMA", value_parser = positive)]
     deviation: Option<f64>,
@@ -57,7 +51,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+pub(super) fn run(args: &Args) -> CliResult {
     let detect = args.detect;
     let mut out = stdout();
     let what = format!("to detect {} with power {} at level {}", detect, args.power, args.alpha);
@@ -80,40 +74,25 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let stored = StoredRun::open(folder)?;
     crate::run_check::tell_if_partial(&stored)?;
     check_difference("--detect", detect, stored.plan.payoff)?;
-    let duels = args.duel.as_deref().map(|agents| duels(&stored, roster, [&agents[0], &agents[1]])).transpose()?;
     let derived = derive(&stored)?;
     let plan = &stored.plan;
     writeln!(out, "deals {what}, in {}{}", plan.payoff.unit(), plan.without_luck())?;
-    for duel in duels.iter().flatten() {
-        tell_lineups(duel.cell(), &duel.lineups().collect_vec(), &mut out)?;
-    }
-    for cell in plan.cells.iter().filter(|_| duels.is_none()) {
-        tell_lineups(cell, &cell.lineups.iter().collect_vec(), &mut out)?;
-    }
-    if duels.is_none() && plan.agents.len() > 2 {
-        writeln!(out, "Each agent also meets the others. For the lineups of two agents alone: --duel A B")?;
-    }
+    plan.cells.iter().try_for_each(|cell| tell_lineups(cell, &mut out))?;
     writeln!(out, "{:>10} {:>10} {:>9}  pair", "alone", "together", "deviation")?;
     let mut is_rough = false;
-    let mut tell = |who: String, error: Option<f64>, deals: u64, together: Option<f64>| {
-        is_rough |= deals < FEW_DEALS;
-        let own = error.map(|error| error * (deals as f64).sqrt());
+    for pair in &derived.pairwise {
+        let PairRow { rules, seats, agent, other, deals, .. } = pair;
+        is_rough |= *deals < FEW_DEALS;
+        let together = plan.cell(rules, *seats).and_then(|cell| derived.together[cell].as_ref());
+        let own = pair.leading().error.map(|error| error * (*deals as f64).sqrt());
         let needed = |alpha: Option<f64>| {
             let known = alpha.zip(own).filter(|(_, own)| *own > 0.0);
             known.map_or_else(|| "–".to_owned(), |(alpha, own)| args.deals(detect, own, alpha))
         };
         let deviation = own.map_or_else(|| "–".to_owned(), |own| format!("{own:.4}"));
-        writeln!(out, "{:>10} {:>10} {deviation:>9}  {who}", needed(Some(args.alpha)), needed(together))
-    };
-    for duel in duels.iter().flatten() {
-        let Some(Interval { error, clusters, .. }) = duel.difference()? else { continue };
-        tell(format!("{}: {}", duel.cell(), duel.labels().join(" – ")), error, clusters, Some(args.alpha))?;
-    }
-    for pair in derived.pairwise.iter().filter(|_| duels.is_none()) {
-        let together = plan.cell(&pair.rules, pair.seats).and_then(|cell| derived.together[cell].as_ref());
-        let error = pair.leading().error;
-        let who = format!("{}, {} seats: {} – {}", pair.rules, pair.seats, pair.agent, pair.other);
-        tell(who, error, pair.deals, together.map(|together| together.alpha_at(1.0 - args.alpha)))?;
+        let (alone, together) =
+            (needed(Some(args.alpha)), needed(together.map(|together| together.alpha_at(1.0 - args.alpha))));
+        writeln!(out, "{alone:>10} {together:>10} {deviation:>9}  {rules}, {seats} seats: {agent} – {other}")?;
     }
     writeln!(out, "alone: if only this pair is compared; together: if all pairs of the table are compared,")?;
     writeln!(out, "as in the verdict of a run; –: the pair has one deal, or the same difference in every deal")?;
@@ -123,22 +102,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The duels of two agents at all tables where a run has lineups of them alone.
-fn duels<'r>(stored: &'r StoredRun, roster: &Roster, agents: [&str; 2]) -> Result<Vec<StoredDuel<'r>>, DuelError> {
-    let find = |cell: &Cell| StoredDuel::find(stored, roster, agents, Some(cell.rules.name()), Some(cell.seats));
-    let found = stored.plan.cells.iter().filter_map(|cell| find(cell).ok()).collect_vec();
-    // Without a duel, the error names the agent that is missing, or all tables.
-    if found.is_empty() {
-        StoredDuel::find(stored, roster, agents, None, None).map(|duel| vec![duel])
-    } else {
-        Ok(found)
-    }
-}
-
 /// Says for which lineups of a table the numbers of deals are.
-fn tell_lineups(cell: &Cell, lineups: &[&Lineup], out: &mut impl Write) -> std::io::Result<()> {
+fn tell_lineups(cell: &Cell, out: &mut impl Write) -> std::io::Result<()> {
+    let lineups = &cell.lineups;
     let which = if lineups.len() <= MOST_LISTED {
-        lineups.iter().map(|lineup| lineup.label()).join("; ")
+        lineups.iter().map(Lineup::label).join("; ")
     } else {
         let agents = lineups.iter().flat_map(|lineup| lineup.agents()).unique().count();
         format!("{} lineups of {}", lineups.len(), count(agents as u64, "agent"))

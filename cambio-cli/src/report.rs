@@ -1,27 +1,22 @@
 //! `cambio report`.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_agents::Roster;
-use cambio_exec::{FileError, read_text, write_whole};
-use cambio_report::{Page, Plot, Run, Tuning, of_comparison, of_run, of_tuning};
-use cambio_sim::tune::{ResponsePoint, TuningOutcome, TuningResult};
-use cambio_sim::{BaselineRow, Comparison, EquivalenceRow, RunError, StoredRun, derive};
+use cambio_exec::{FileError, write_whole};
+use cambio_report::{Page, Plot, Run, of_comparison, of_run};
+use cambio_sim::{BaselineRow, Comparison, EquivalenceRow, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::write_page;
-use crate::review;
 use crate::run_check::tell_if_partial;
-use crate::say::{count, plain_lines, say, stdout};
+use crate::say::{count, say};
 use crate::setting::{check_difference, positive};
 use crate::site;
 use crate::tables::{self, Format};
-use crate::tune;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder that `run` or `tune` has written. Several run folders are compared
+    /// The folder that `run` has written. Several folders are compared
     #[arg(required = true, num_args = 1..=Comparison::MOST_RUNS, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
     /// The output format of the tables
@@ -46,33 +41,18 @@ pub(super) struct Args {
     margin: Option<f64>,
     /// Write the run to this file, which must not exist, for the site without a server (scripts/website.py): readers replay its
     /// matches in their browsers and compare them with the results
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["dry", "review"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "dry")]
     site: Option<PathBuf>,
-    #[command(flatten)]
-    review: review::ReviewArgs,
 }
 
-pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+pub(super) fn run(args: &Args) -> CliResult {
     let [folder] = &args.folders[..] else { return compared(args) };
     if args.html.is_some() {
         return Err(
             "--html needs several folders, found 1; the page of one folder is the file report.html in it".into()
         );
     }
-    if folder.join("tuning.json").exists() && !folder.join("spec.lock.json").exists() {
-        if let Some(option) = args.of_a_run() {
-            return Err(format!(
-                "{option} needs the folder of a run, found the tuning {}; play its test.toml first",
-                folder.display()
-            )
-            .into());
-        }
-        return tuned(args, folder);
-    }
     let stored = StoredRun::open(folder)?;
-    if let Some(out) = &args.review.review {
-        return review::run(&args.review, &stored, out, roster);
-    }
     if let Some(out) = &args.site {
         return site::write(&stored, out);
     }
@@ -117,7 +97,6 @@ impl Args {
             ("--margin", self.margin.is_some()),
             ("--baseline", self.baseline.is_some()),
             ("--site", self.site.is_some()),
-            ("--review", self.review.review.is_some()),
         ];
         given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }
@@ -151,46 +130,4 @@ fn compared(args: &Args) -> CliResult {
     }
     tables::print_rows(&comparison.rows(), args.format, || comparison.tables())?;
     Ok(Exit::Done)
-}
-
-/// Prints the curves of a tuning folder, and rewrites its report.
-fn tuned(args: &Args, folder: &Path) -> CliResult {
-    let file = folder.join("tuning.json");
-    let text = read(&file)?;
-    let result: TuningResult = serde_json::from_str(&text)
-        .map_err(|error| RunError::damaged(&file, format!("it is not a tuning result: {error}")))?;
-    let file = folder.join("curve.csv");
-    let text = read(&file)?;
-    let points =
-        csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<ResponsePoint>, _>>();
-    let points = points.map_err(|error| RunError::damaged(&file, error.to_string()))?;
-    let tuning = Tuning { points: &points, result: &result };
-    if !args.dry {
-        args.write(&folder.join("report.html"), &of_tuning(tuning))?;
-    }
-    tune::warn(&result, &points);
-    let shown = match args.format {
-        Format::Csv => text,
-        Format::Json => format!("{:#}\n", serde_json::json!({ "found": result, "curve": points })),
-        Format::Table => plain_lines(&curves(&tuning)),
-        Format::Md => format!("```text\n{}```\n", plain_lines(&curves(&tuning))),
-    };
-    stdout().write_all(shown.as_bytes())?;
-    Ok(Exit::Done)
-}
-
-fn curves(tuning: &Tuning<'_>) -> String {
-    let curve = |points: &[ResponsePoint]| {
-        let best = points.iter().position(|point| tuning.is_best(point)).unwrap_or(0);
-        format!("against {}\n{}", points[0].field, tune::table(points, best))
-    };
-    let curves: String = tuning.points.chunk_by(|one, next| one.field == next.field).map(curve).collect();
-    match &tuning.result.found {
-        TuningOutcome::AgainstField(found) => format!("{curves}\n{}", tune::winner(found)),
-        TuningOutcome::AgainstItself(_) => curves,
-    }
-}
-
-fn read(file: &Path) -> Result<String, RunError> {
-    read_text(file).map_err(RunError::unreadable(file))
 }

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::rules::{MINI_GAMES, PRESETS};
-use cambio_core::text::read_toml;
-use cambio_core::{Rules, RulesError, RulesSpec};
+use cambio_core::{Rules, RulesSpec};
 use cambio_exec::read_text;
 
 use crate::exit::{CliResult, Exit};
-use crate::say::{plain, say, stdout};
+use crate::say::{plain, stdout};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -32,7 +31,6 @@ pub(super) fn run(args: &Args) -> CliResult {
         let most = (2..=8).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
         let (cards, kinds) = (rules.deck().len(), rules.kinds().len());
         writeln!(out, "{shown}: `{}`, {cards} cards of {kinds} kinds, 2 to {most} seats", rules.name())?;
-        rules.notes(&base_of(&text)?).iter().for_each(|note| say!("note: {note}"));
         return Ok(Exit::Done);
     }
     match &args.preset {
@@ -45,13 +43,6 @@ pub(super) fn run(args: &Args) -> CliResult {
         }
     }
     Ok(Exit::Done)
-}
-
-/// The preset that a rule file changes: its base, the preset of its name, or else `classic`.
-fn base_of(text: &str) -> Result<RulesSpec, RulesError> {
-    let table: toml::Table = read_toml(text).map_err(RulesError::Toml)?;
-    let base = table.get("base").or_else(|| table.get("name")).and_then(toml::Value::as_str);
-    RulesSpec::preset(base.unwrap_or_default()).or_else(|_| RulesSpec::preset("classic"))
 }
 
 /// A one-line description of a preset or mini game.

@@ -1,5 +1,6 @@
 //! `cambio run`.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -13,9 +14,8 @@ use cambio_sim::{
 
 use crate::exit::{CliResult, Exit};
 use crate::program;
-use crate::run_progress::RunProgressDisplay;
+use crate::progress::ProgressDisplay;
 use crate::say::{count, say};
-use crate::seeds::warn_if_tuned_on;
 use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
     ctrlc::set_handler(move || {
         if !interrupted.cancel() {
             // The files of a run are consistent at all times, so the process may exit here.
-            cambio_agents::end_orphans();
+            cambio_agents::end_bots();
             std::process::exit(exit as i32);
         }
         // Stop waiting for bots.
@@ -146,8 +146,6 @@ pub(super) fn play(
     quiet: bool,
     format: Format,
 ) -> CliResult {
-    let specs: Vec<String> = plan.agents.iter().map(|agent| agent.spec.clone()).collect();
-    warn_if_tuned_on(plan.seed, &specs, folder.as_ref().map(RunFolder::path));
     let executor = Executor::new(threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let report = match &mut folder {
         Some(folder) => play_into(plan, folder, &executor, quiet)?,
@@ -181,11 +179,28 @@ fn with_progress<T>(
     quiet: bool,
     run: impl FnOnce(Runner<'_>) -> T,
 ) -> T {
-    let shown = RunProgressDisplay::new(plan, before, quiet);
-    let tell = |progress: &PlayProgress<'_>| shown.show(progress);
-    let played = run(Runner::new(executor).with_progress(&tell));
-    shown.finish();
-    played
+    let (progress, played) = (ProgressDisplay::matches(plan.matches(), quiet), Cell::new(0));
+    let rate = || played.get() as f64 / progress.elapsed().as_secs_f64();
+    let tell = |run: &PlayProgress| {
+        played.set(run.played);
+        let (done, of) = (before + run.played, before + run.of);
+        progress.position(before, done, of);
+        progress.status(|| match run.played {
+            _ if progress.has_bar() => String::new(),
+            0 => format!("{done}/{of} matches"),
+            played => {
+                let left = (run.of - played) as f64 / rate();
+                format!("{done}/{of} matches, {:.0} a second, {left:.0} s left", rate())
+            }
+        });
+    };
+    let ended = run(Runner::new(executor).with_progress(&tell));
+    progress.finish();
+    if !quiet {
+        let seconds = progress.elapsed().as_secs_f64();
+        say!("played {} in {seconds:.1} s, {:.0} a second", count(played.get(), "match"), rate());
+    }
+    ended
 }
 
 /// Prints on standard error how a run ended.

@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
 use crate::say::stdout;
+use crate::setting::positive;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -31,10 +32,6 @@ pub(super) struct Args {
     /// Write the average strategy to this file, which must not exist; - is standard output
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Write the game tree to this file in Gambit's EFG format. The file must not exist; - is standard output.
-    /// --memory-limit also limits its size
-    #[arg(long, value_name = "FILE")]
-    efg: Option<PathBuf>,
     /// With --algorithm mccfr: the seed of the sampling
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -81,11 +78,6 @@ pub(super) enum Format {
     Json,
 }
 
-pub(super) fn positive(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| "must be a number above 0, such as 1e-3".to_owned())
-}
-
 fn memory(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|char: char| char.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
@@ -128,7 +120,7 @@ impl SolveProgressDisplay {
     }
 }
 
-pub(super) fn megabytes(bytes: u64) -> String {
+fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
@@ -154,20 +146,16 @@ pub(super) fn compile(
 
 pub(super) fn run(args: &Args) -> CliResult {
     let rules = read_rules(&args.game, Path::new("."))?;
-    if args.save.is_some() && args.save == args.efg {
-        return Err("--save and --efg name the same file; choose two files".into());
-    }
     let save = args.save.as_deref().map(OutputFile::reserve).transpose()?;
-    let tree = args.efg.as_deref().map(OutputFile::reserve).transpose()?;
     let progress = SolveProgressDisplay::new(rules.name(), args.limits.quiet);
     let until = StopCondition {
         iterations: args.iterations.unwrap_or(u64::MAX),
         exploitability: args.to.unwrap_or(if args.iterations.is_some() { 0.0 } else { 1e-3 }),
     };
     let solved = match args.algorithm {
-        Algorithm::Dcfr => exact(args, &rules, CfrMethod::DCFR, &until, tree, &progress)?,
-        Algorithm::Plus => exact(args, &rules, CfrMethod::Plus, &until, tree, &progress)?,
-        Algorithm::Mccfr => sampled(args, &rules, &until, tree, &progress)?,
+        Algorithm::Dcfr => exact(args, &rules, CfrMethod::DCFR, &until, &progress)?,
+        Algorithm::Plus => exact(args, &rules, CfrMethod::Plus, &until, &progress)?,
+        Algorithm::Mccfr => sampled(args, &rules, &until, &progress)?,
     };
     progress.line.finish();
     if let Some(save) = save {
@@ -225,35 +213,14 @@ impl Solved {
     }
 }
 
-/// Writes the tree of a game to a file. Prints the size first, and rejects a tree that is too large.
-fn export(
-    game: &Game,
-    file: Option<OutputFile>,
-    limits: &LimitArgs,
-    progress: &SolveProgressDisplay,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let Some(file) = file else { return Ok(()) };
-    let bytes = game.write_efg(&mut std::io::sink())?;
-    let (name, size) = (game.rules().name(), megabytes(bytes));
-    if bytes > limits.memory_limit {
-        let allowed = megabytes(limits.memory_limit);
-        return Err(format!("the tree of `{name}` takes {size} as a file; --memory-limit is {allowed}").into());
-    }
-    progress.line.note(&format!("writing the tree: {} histories, {size}", game.histories()));
-    file.write(|file| game.write_efg(file).map(drop))?;
-    Ok(())
-}
-
 fn exact(
     args: &Args,
     rules: &Rules,
     method: CfrMethod,
     until: &StopCondition,
-    tree: Option<OutputFile>,
     progress: &SolveProgressDisplay,
-) -> Result<Solved, Box<dyn std::error::Error>> {
+) -> Result<Solved, SolveError> {
     let game = compile(rules, &args.limits, progress)?;
-    export(&game, tree, &args.limits, progress)?;
     let begun = Instant::now();
     let mut cfr = Cfr::new(&game, method);
     let strategy = cfr.run(until, &mut |at| progress.show(at));
@@ -269,15 +236,10 @@ fn sampled(
     args: &Args,
     rules: &Rules,
     until: &StopCondition,
-    tree: Option<OutputFile>,
     progress: &SolveProgressDisplay,
 ) -> Result<Solved, Box<dyn std::error::Error>> {
     let game = match compile(rules, &args.limits, progress) {
-        Ok(game) => {
-            export(&game, tree, &args.limits, progress)?;
-            Some(game)
-        }
-        Err(error) if tree.is_some() => return Err(error.into()),
+        Ok(game) => Some(game),
         Err(error) if args.iterations.is_none() => {
             return Err(
                 format!("{error}; sampling requires --iterations, because the exploitability is unknown").into()

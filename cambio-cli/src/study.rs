@@ -12,7 +12,6 @@ use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::run::stop_on_signal;
 use crate::say::{say, stdout};
-use crate::seeds::warn_if_tuned_on;
 use crate::setting::ThreadArgs;
 use crate::solve::Format;
 
@@ -43,12 +42,9 @@ pub(super) fn play<T>(
     let executor = Executor::new(threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let progress = ProgressDisplay::spinner(quiet);
     let mut tell = |step| match step {
-        StudyStep::Begin { about, agents, seed } => {
-            if !about.is_empty() {
-                // A closed output is reported when the result is printed.
-                let _ = writeln!(stdout(), "{about}");
-            }
-            warn_if_tuned_on(seed, &agents, out);
+        StudyStep::Begin(about) => {
+            // A closed output is reported when the result is printed.
+            let _ = writeln!(stdout(), "{about}");
         }
         StudyStep::Play(status) => progress.status(|| status),
         _ => {}

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             #[cfg(feature = "report")]
             files.extend(cambio_report::tuning_files(tuned)?);
             if let TuningOutcome::AgainstField(found) = &tuned.result.found {
-                files.push(("test.toml", test_of(options, found, roster)?.into_bytes()));
+                files.push(("test.toml", test_of(options, &tuned.result.field, found, roster)?.into_bytes()));
             }
         }
         let told = match &tuned.result.found {
@@ -53,7 +53,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 }
 
 /// An experiment that compares the winner with the incumbent on fresh deals, against the field of the tuning.
-fn test_of(options: &TuneOptions, found: &AgainstField, roster: &Roster) -> Result<String, Box<dyn std::error::Error>> {
+fn test_of(
+    options: &TuneOptions,
+    field: &[String],
+    found: &AgainstField,
+    roster: &Roster,
+) -> Result<String, Box<dyn std::error::Error>> {
     let incumbent = match &found.validation {
         Some(Validation::Played(played)) => Some(&played.incumbent),
         _ => None,
@@ -65,7 +70,7 @@ fn test_of(options: &TuneOptions, found: &AgainstField, roster: &Roster) -> Resu
         seed: Some(read_seed(&format!("test of {}", found.best))?),
         deals: 10_000,
         payoff: options.payoff,
-        ..options.experiment(roster, &focal, &found.field)?
+        ..options.experiment(roster, &focal, field)?
     };
     Ok(format!(
         "# A test of the best agent of a tuning on fresh deals. Before it starts, choose the number of deals: `cambio plan` says\n\
@@ -75,17 +80,17 @@ fn test_of(options: &TuneOptions, found: &AgainstField, roster: &Roster) -> Resu
 }
 
 /// Prints the reasons for doubt about a tuning.
-pub(super) fn warn(result: &TuningResult, points: &[ResponsePoint]) {
+fn warn(result: &TuningResult, points: &[ResponsePoint]) {
     for warning in result.warnings(points) {
         say!("warning: {warning}");
     }
 }
 
 /// The best agent with its mean, and its comparison with the incumbent on fresh deals.
-pub(super) fn winner(found: &AgainstField) -> String {
+fn winner(found: &AgainstField) -> String {
     let validated = match &found.validation {
         None => String::new(),
-        Some(Validation::Same { incumbent }) => format!("it is the incumbent {incumbent}: nothing to validate\n"),
+        Some(Validation::Same { incumbent, .. }) => format!("it is the incumbent {incumbent}: nothing to validate\n"),
         Some(Validation::Played(played)) => {
             let ends = played.low.zip(played.high);
             let interval =
@@ -125,7 +130,7 @@ fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {
     text
 }
 
-pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
+fn table(points: &[ResponsePoint], best: usize) -> String {
     let row = |(index, point): (usize, &ResponsePoint)| {
         let mark = match point.among_best {
             _ if index == best => "*",
@@ -143,20 +148,17 @@ pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
         };
         let mean = format!("{:.4} {}", point.payoff, interval(point.low, point.high));
         let band = interval(point.low_simultaneous, point.high_simultaneous);
-        let share = point.best_share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        (mark, point.value.clone(), point.deals.to_string(), mean, band, share)
+        (mark, point.value.clone(), point.deals.to_string(), mean, band)
     };
     let rows: Vec<_> = points.iter().enumerate().map(row).collect();
-    let wide = rows.iter().map(|(.., mean, _, _)| mean.chars().count()).fold(16, usize::max);
-    let mut text = format!("  {:>12} {:>7} {:>wide$} {:>16} {:>6}\n", "value", "deals", "mean", "95 % band", "best");
-    for (mark, value, deals, mean, band, share) in rows {
-        writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>wide$} {band:>16} {share:>6}")
-            .expect("a string accepts writes");
+    let wide = rows.iter().map(|(.., mean, _)| mean.chars().count()).fold(16, usize::max);
+    let mut text = format!("  {:>12} {:>7} {:>wide$} {:>16}\n", "value", "deals", "mean", "95 % band");
+    for (mark, value, deals, mean, band) in rows {
+        writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>wide$} {band:>16}").expect("a string accepts writes");
     }
-    text += if points.iter().any(|point| point.best_share.is_some()) {
+    text += if points.iter().any(|point| point.low_simultaneous.is_some()) {
         "* best; = not distinguishable from the best; 95 % band: half the width or the ends of\n\
-         a simultaneous band for all values; best: share of bootstrap resamples in which the\n\
-         value is best\n"
+         a simultaneous band for all values\n"
     } else if points.iter().any(|point| point.among_best.is_some()) {
         "* best; = not distinguishable from the best on their common deals\n"
     } else {

@@ -65,46 +65,11 @@ fn comparisons_need_the_same_rules_seats_and_opponents() {
 }
 
 #[test]
-fn agents_differing_in_one_number_have_a_curve() {
-    let folder = folder("parameter");
-    let spec = |seed: u32, agents: &str| {
-        format!("seed = {seed}\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = [{agents}, 'random']\n")
-    };
-    play(&folder, "all", spec(1, "'greedy(call_at=1)', 'greedy(call_at=30)', 'greedy', 'heuristic'"));
-    let page = fs::read_to_string(folder.join("all/report.html")).unwrap();
-    check_page(&page);
-    let document = parsed(&page);
-    let described = with_id(&document, "parameter-1-1-desc");
-    let summary = table(&folder.join("all/summary.csv"));
-    let mut values = Vec::new();
-    for part in described.trim_end_matches('.').split("; ") {
-        let (value, told) = part.split_once(": ").unwrap();
-        let agent = if value == "5" { "greedy".to_owned() } else { format!("greedy(call_at={value})") };
-        let mean: f64 = summary.iter().find(|row| row["agent"] == agent).unwrap()["rank_points"].parse().unwrap();
-        assert!(told.starts_with(&format!("{mean:.3}")), "{part}");
-        values.push(value);
-    }
-    assert_eq!(values, ["1", "5", "30"]);
-    assert!(page.contains("call_at, logarithmic axis") && page.contains("greedy(call_at=?)"));
-    for (name, value) in [("low", 3), ("middle", 6), ("high", 9)] {
-        play(&folder, name, spec(value, &format!("'greedy(call_at={value})'")));
-    }
-    prints(&folder, "report low middle high --html page.html");
-    let page = fs::read_to_string(folder.join("page.html")).unwrap();
-    check_page(&page);
-    let document = parsed(&page);
-    assert!(with_id(&document, "parameter-1-1-desc").starts_with("3 (A): "), "{page}");
-    assert!(with_id(&document, "verdict").contains("Agents that differ in one parameter"), "{page}");
-}
-
-#[test]
 fn plots_are_files_that_need_no_page() {
     let folder = folder("plots");
     let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
     play(&folder, "run", spec);
     prints(&folder, "report run --plots plots");
-    prints(&folder, "tune --agent greedy(call_at=?) --range 3,6,9 --deals 30 --quiet --out tuning");
-    prints(&folder, "report tuning --plots curves");
     let names = |folder: &Path| {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let svg = entries.filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
@@ -114,12 +79,7 @@ fn plots_are_files_that_need_no_page() {
     };
     let expected = ["calls-1", "means-1", "misfit-1", "points-1", "ratings-1", "seats-1", "times-1"];
     assert_eq!(names(&folder.join("plots")), expected);
-    assert_eq!(names(&folder.join("curves")), ["curve-1"]);
-    for file in expected
-        .map(|name| folder.join("plots").join(name).with_extension("svg"))
-        .into_iter()
-        .chain([folder.join("curves/curve-1.svg")])
-    {
+    for file in expected.map(|name| folder.join("plots").join(name).with_extension("svg")) {
         let svg = fs::read_to_string(&file).unwrap();
         let document = parsed(&svg);
         let root = document.root_element();

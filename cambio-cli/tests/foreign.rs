@@ -362,7 +362,6 @@ fn no_value_of_a_flag_causes_a_panic() {
                         | "--candidates"
                         | "--matches"
                         | "--deals"
-                        | "--generations"
                         | "--validate"
                         | "--to"
                         | "--sample"
@@ -427,7 +426,6 @@ fn read_only_folders_and_existing_files_are_untouched() {
             "tune --agent greedy(call_at=?) --range 0..1 --deals 2 --validate 0 -q --out",
             "sprt random random --deals 10 -q --out",
             "solve --game mini-m0 --iterations 1 -q --save",
-            "solve --game mini-m0 --iterations 1 -q --efg",
             "play --record",
         ] {
             let words: Vec<&str> = words.split(' ').chain([out]).collect();
@@ -514,7 +512,6 @@ fn no_command_prints_control_characters_from_outside() {
         &["report", NAME, "--dry", "--format", "md"],
         &["report", NAME, NAME, "--html", "-"],
         &["verify", NAME],
-        &["report", NAME, "--matches", "1", "--review", "review"],
         &["report", NAME, "--site", "-"],
         &["plan", "--detect", "0.1", "--run", NAME],
         &["replay", &records],
@@ -545,7 +542,6 @@ fn a_dash_is_standard_output_and_never_a_file() {
         ("report run --site -", "run.json", ""),
         ("learn --export classic --out -", "a.net", ""),
         ("solve --game mini-m0 --save - -q", "m0.strategy", "exploitability"),
-        ("solve --game mini-m0 --efg - -q", "m0.efg", "exploitability"),
         ("exploit --game mini-m0 --agent greedy --save - -q", "m0.strategy", "exploitability"),
     ] {
         let _ = fs::remove_file(folder.join(other));
@@ -568,7 +564,6 @@ fn a_dash_is_standard_output_and_never_a_file() {
         "rules --check -",
         "exploit --game mini-m0 --strategy -",
         "match greedy random --out -",
-        "report run --review -",
     ] {
         let refused = refusal(&folder, words);
         assert!(refused.contains("must not be `-`, a standard stream") && refused.lines().count() == 1, "{refused}");
@@ -604,7 +599,6 @@ fn bots_run_in_the_folder_of_the_experiment() {
         ("", "run theirs/spec.toml --out theirs/again -q"),
         ("else", "run ../theirs/spec.toml --out ../theirs/run --resume --deals 2 --records -q"),
         ("else", "verify ../theirs/run"),
-        ("else", "report ../theirs/run --matches 1 --review review"),
         ("theirs", "verify run"),
         ("theirs", "match greedy 'EXTERNAL' --rounds --deals 2 --out here -q"),
         ("else", "verify ../theirs/here"),
@@ -636,17 +630,15 @@ fn security_lists_every_command_that_starts_bots() {
     for words in [
         &["run", "theirs/spec.toml", "--out", "run", "-q"][..],
         &["verify", "theirs/run"],
-        &["report", "theirs/run", "--review", "review", "--matches", "1"],
         &["report", "theirs/run"],
         &["report", "theirs/run", "theirs/run"],
         &["report", "theirs/run", "--site", "site.json"],
         &["plan", "--detect", "0.1", "--run", "theirs/run"],
-        &["sprt", "greedy", BOT, "--run", "theirs/run"],
         &["replay", "theirs/run/records.jsonl"],
         &["replay", "theirs/run/records.jsonl", "--html", "page.html", "--analysis"],
     ] {
         if started(&folder, words).1.is_some() {
-            starts.push(words[0].to_owned() + if words.contains(&"--review") { " --review" } else { "" });
+            starts.push(words[0].to_owned());
         }
     }
     starts.sort();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::command::{fails, number, play, prints, refuses, rows, script, table, timing, without_times};
+use crate::command::{number, play, prints, refuses, rows, script, table, timing, without_times};
 use crate::folder::folder;
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -330,13 +330,8 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     let folder = folder("tuning");
     let tune = |words: &str, out: &str| {
         prints(&folder, &format!("{words} --quiet --out {out}"));
-        let file = folder.join(out).join("report.html");
-        let page = fs::read_to_string(&file).unwrap();
+        let page = fs::read_to_string(folder.join(out).join("report.html")).unwrap();
         check_page(&page);
-        // The files in the folder give the same page again.
-        fs::remove_file(&file).unwrap();
-        prints(&folder, &format!("report {out}"));
-        assert_eq!(fs::read_to_string(&file).unwrap(), page);
         page
     };
     let classes = |page: &Document<'_>, class: &str| {
@@ -369,19 +364,6 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
 
     let same = tune(&sweep.replace("greedy(call_at=14)", best["agent"].as_str()), "same");
     assert!(same.contains("It is the incumbent, ") && same.contains("there is nothing to validate"), "{same}");
-    // An invalid file is rejected, with an error that names the missing field.
-    let file = folder.join("same/tuning.json");
-    let kept = fs::read_to_string(&file).unwrap();
-    for (other, lacks) in [
-        ("{}".to_owned(), "missing field `version`"),
-        (kept.replacen("\"blocks\": 3200,", "", 1), "a result against a field: missing field `blocks`"),
-    ] {
-        assert_ne!(other, kept);
-        fs::write(&file, other).unwrap();
-        let said = fails(&folder, 4, "report same");
-        let sentence = format!("it is not a tuning result: {lacks}");
-        assert!(said.contains(&sentence) && said.lines().count() == 1, "{said}");
-    }
     let race = tune("tune --agent greedy(call_at=?) --range 0..15:5 --method race --validate 0 --deals 400", "race");
     assert!(classes(&parsed(&race), "band") == 0 && race.contains("It was not validated on fresh deals"), "{race}");
     let own = tune("tune --agent greedy(call_at=?) --range 3..6 --field self --deals 60", "self");
@@ -389,8 +371,6 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     assert_eq!((all(&document, "svg").count(), classes(&document, "best")), (4, 4));
     let several = "tune --agent heuristic(call_at=?,decay=?) --range 0..4:2 --range 0..1:0.5 --deals 30 --validate 30";
     assert_eq!(classes(&parsed(&tune(several, "several")), "thin"), 9);
-    let cma = "tune --agent heuristic(call_at=?,decay=?) --range 0..9 --range 0..1:0.1 --method cma --deals 10 --generations 2 --validate 0";
-    assert_eq!(classes(&parsed(&tune(cma, "cma")), "best"), 1);
 }
 
 /// Regression test: formerly the interval of a shutout was ± 0, and all ratings of the table were missing.

@@ -54,8 +54,24 @@ impl Position {
     /// # Panics
     /// If there is not one total for each seat.
     pub fn new(view: &Observation<'_>, totals: &[Score], rounds: usize) -> Position {
+        Position::exact(view, totals, rounds).without_past()
+    }
+
+    /// The same with everything that the observation contains, such as the last window, although no later decision depends on it.
+    ///
+    /// # Panics
+    /// If there is not one total for each seat.
+    pub fn exact(view: &Observation<'_>, totals: &[Score], rounds: usize) -> Position {
         assert_eq!(totals.len(), view.table().seats(), "one total for each seat");
-        Position { view: view.into(), totals: totals.to_vec(), rounds }.without_past()
+        Position { view: view.into(), totals: totals.to_vec(), rounds }
+    }
+
+    /// Reads the text of an [exact](Position::exact) position, which has the same observation. Its sightings may differ.
+    ///
+    /// # Errors
+    /// If the text is not a position, or names seats, spots or cards that the table does not have.
+    pub fn read_exact(text: &str) -> Result<Position, PositionError> {
+        read(text, true)
     }
 
     /// The same position without what no later decision depends on: the last window, and the last power.
@@ -328,6 +344,7 @@ impl fmt::Display for Position {
             ("start", table.starter.to_string(), "a".to_owned()),
             ("phase", phase.to_owned(), "start".to_owned()),
             ("act", or_none(table.asked), or_none(acting)),
+            ("turn", table.turn.to_string(), turn_after(table.starter, table.turns, seats).to_string()),
             ("held", private.held.map_or(String::new(), card), String::new()),
             ("pile", joined(pile.iter().map(counted)), String::new()),
             ("calls", letters(table.callers_in_order()), String::new()),
@@ -658,24 +675,9 @@ impl FromStr for Position {
     type Err = PositionError;
 
     fn from_str(text: &str) -> Result<Position, PositionError> {
-        let (rules, rest) = read_rules(text.trim())?;
-        let mut fields = Fields { left: read_fields(rest)?, rules: &rules };
-        let seats = Seat::ALL.iter().take_while(|seat| fields.left.contains_key(seat.to_string().as_str())).count();
-        if seats < 2 {
-            let expected = "expected the layouts of two or more seats, such as `a=7s,?,?,? b=?,?,?,?`";
-            return Err(PositionError(expected.to_owned()));
-        }
-        rules.covers(seats).map_err(|error| PositionError(error.to_string()))?;
-        let view = fields.view(seats)?;
-        let rounds = fields.number("round", 0)?.into();
-        let totals = fields.totals(seats)?;
-        if let Some((name, _)) = fields.left.first_key_value() {
-            let fields = "the fields are the layouts `a`, `b` and so on, `turns`, `start`, `phase`, `act`, `view`, `held`, `pile`, \
-                          `calls`, and some for rare cases";
-            return Err(PositionError(format!("the field `{}` does not exist; {fields}", excerpt(name))));
-        }
-        view.check().map_err(PositionError)?;
-        check_table(&view)?;
+        let position = read(text, false)?;
+        let view = &position.view;
+        check_table(view)?;
         if let Some(asked) = view.table.asked {
             let blank = Private { seat: asked, faces: [None; SPOTS], held: None };
             let of_asked = OwnedObservation { table: view.table, private: blank };
@@ -684,8 +686,33 @@ impl FromStr for Position {
                 return Err(PositionError(format!("seat {asked} has no legal decision in this position")));
             }
         }
-        Ok(Position { view, totals, rounds }.without_past())
+        Ok(position.without_past())
     }
+}
+
+/// Reads all fields. An exact position may have the field `turn`, and need not be one that the rules can lead to.
+fn read(text: &str, is_exact: bool) -> Read<Position> {
+    let (rules, rest) = read_rules(text.trim())?;
+    let mut fields = Fields { left: read_fields(rest)?, rules: &rules };
+    let seats = Seat::ALL.iter().take_while(|seat| fields.left.contains_key(seat.to_string().as_str())).count();
+    if seats < 2 {
+        let expected = "expected the layouts of two or more seats, such as `a=7s,?,?,? b=?,?,?,?`";
+        return Err(PositionError(expected.to_owned()));
+    }
+    rules.covers(seats).map_err(|error| PositionError(error.to_string()))?;
+    let mut view = fields.view(seats)?;
+    if is_exact {
+        view.table.turn = fields.seat("turn", view.table.turn)?;
+    }
+    let rounds = fields.number("round", 0)?.into();
+    let totals = fields.totals(seats)?;
+    if let Some((name, _)) = fields.left.first_key_value() {
+        let fields = "the fields are the layouts `a`, `b` and so on, `turns`, `start`, `phase`, `act`, `view`, `held`, `pile`, \
+                      `calls`, and some for rare cases";
+        return Err(PositionError(format!("the field `{}` does not exist; {fields}", excerpt(name))));
+    }
+    view.check().map_err(PositionError)?;
+    Ok(Position { view, totals, rounds })
 }
 
 /// Checks that a table can have these facts together.

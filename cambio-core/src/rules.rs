@@ -17,7 +17,7 @@ pub use score::Score;
 pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, SPOTS, Seat, SeatSet, Spot, SpotIter, SpotSet};
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::rules::knob::{MatchEnd, Matching};
 use crate::text::{did_you_mean, excerpt};
@@ -25,7 +25,7 @@ use crate::text::{did_you_mean, excerpt};
 pub use deck::Deck;
 use deck::{KIND_FIELDS, MOST_KINDS};
 pub use spec::{KNOBS, KnobDoc, RulesSpec};
-use spec::{field_names, known_names, preset_names};
+use spec::{SYSTEMS, field_names, known_names, preset_names, preset_place};
 
 /// The names of the presets, in the order in which they are documented.
 pub const PRESETS: [&str; 6] = ["original", "original-b", "original-c", "original-d", "faessler", "classic"];
@@ -219,8 +219,13 @@ impl Rules {
     ///
     /// # Errors
     /// If no preset or mini game has that name.
+    ///
+    /// # Panics
+    /// Does not panic: a test validates the built-in presets and mini games.
     pub fn preset(name: &str) -> Result<Rules, RulesError> {
-        RulesSpec::preset(name)?.validate()
+        static KNOWN: [OnceLock<Rules>; SYSTEMS] = [const { OnceLock::new() }; SYSTEMS];
+        let validated = || RulesSpec::preset(name).and_then(RulesSpec::validate).expect("the shipped rules are valid");
+        Ok(*KNOWN[preset_place(name)?].get_or_init(validated))
     }
 
     /// The spec of these rules: the name, the deck and the values of the knobs.

@@ -10,11 +10,10 @@ use std::io::Read as _;
 use crate::play::mutate::mutate;
 use crate::play::{Game, Manner, amount, games, odd_games};
 use bytes::{Lines, decisions, observation, observed, records, rules};
-use cambio_core::engine::OwnedObservation;
 use cambio_core::play::RoundLog;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::rules::knob::MatchEnd;
-use cambio_core::{Deal, Playing, Recorder, Rules, Seat, Sighting};
+use cambio_core::{Deal, Playing, Position, Recorder, Rules, Seat, Sighting};
 use serde_json::{Value, json};
 
 /// Short records of three presets, and one record with a full table of rules.
@@ -266,15 +265,15 @@ fn decisions_from_arbitrary_bytes_never_panic() {
     assert_eq!(decisions(&[5, 0, 0]), 0);
 }
 
-/// The sightings of a seat and its serialized observation without the checksum, at some moments of a match.
+/// The sightings of a seat and the text of its exact position, at some moments of a match.
 fn moments(game: &Game) -> Vec<(Vec<Sighting>, Vec<u8>)> {
     let (mut stream, mut log, mut found) = (game.key.agent(Seat::H), RoundLog::default(), Vec::new());
     let mut playing = Playing::observed(Deal::new(&game.rules, game.key), game.seats, &mut log).unwrap();
     for number in 0..600 {
         let seat = Seat::ALL[stream.below(game.seats as u32) as usize];
         if number % 7 == 0 || playing.is_over() {
-            let bytes = OwnedObservation::from(&playing.state().observe(seat)).to_bytes();
-            found.push((log.sightings(seat).collect(), bytes[..bytes.len() - 8].to_vec()));
+            let position = Position::exact(&playing.state().observe(seat), playing.totals(), playing.rounds());
+            found.push((log.sightings(seat).collect(), position.to_string().into_bytes()));
         }
         let Some(turn) = playing.turn() else { break };
         let action = game.manner.choose(&turn.view, &mut stream);
@@ -290,7 +289,7 @@ fn changed_observations_and_sightings_never_panic() {
     for game in games(609, 1).chain(odd_games(610, amount(60, 3000))) {
         let moments = moments(&game);
         for (sightings, bytes) in &moments {
-            assert_eq!(observed(&game.rules, sightings, bytes), (true, true), "{sightings:?}");
+            assert_eq!(observed(sightings, bytes), (true, true), "{sightings:?}");
             for _ in 0..amount(8, 100) {
                 let (mut sightings, mut bytes) = (sightings.clone(), bytes.clone());
                 if stream.chance(1, 2) {
@@ -311,7 +310,7 @@ fn changed_observations_and_sightings_never_panic() {
                         }
                     }
                 }
-                let (is_read, is_right) = observed(&game.rules, &sightings, &bytes);
+                let (is_read, is_right) = observed(&sightings, &bytes);
                 (read, agreed, made) = (read + u32::from(is_read), agreed + u32::from(is_right), made + 1);
             }
         }

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use crate::play::{Game, Manner, amount, games, odd_games, older_odd_games};
 use cambio_core::encode::{TensorBlockValues, TensorSpace};
-use cambio_core::engine::{CardSource, OwnedObservation};
+use cambio_core::engine::CardSource;
 use cambio_core::play::RoundResult;
 use cambio_core::rng::{Key, Stream};
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::view::{PublicEvent, RoundHistory};
-use cambio_core::{Action, Card, Event, Knowledge, Observer, Phase, Rules, RulesSpec, Seat, Sighting, State, View};
+use cambio_core::{
+    Action, Card, Event, Knowledge, Observer, Phase, Position, Rules, RulesSpec, Score, Seat, Sighting, State, View,
+};
 use serde_json::json;
 
 fn seats_of(state: &State) -> &'static [Seat] {
@@ -248,10 +250,10 @@ impl Spy {
             self.space.write(&world.view(mind.seat()), history, &mut guess);
             assert_eq!(guess, truth, "seat {}", mind.seat());
             self.worlds += 1;
-            let kept = OwnedObservation::from(&view);
-            let bytes = kept.to_bytes();
-            assert_eq!(OwnedObservation::from(&world.observe(mind.seat())).to_bytes(), bytes);
-            assert_eq!(OwnedObservation::from_bytes(view.rules(), &bytes), Ok(kept));
+            let totals = vec![Score::default(); view.table().seats()];
+            let text = Position::exact(&view, &totals, 0).to_string();
+            assert_eq!(Position::exact(&world.observe(mind.seat()), &totals, 0).to_string(), text);
+            assert_eq!(Position::read_exact(&text).unwrap().observation(), view, "{text}");
         }
     }
 }

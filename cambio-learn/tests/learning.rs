@@ -6,10 +6,16 @@ use cambio_agents::{JointKnowledge, Network, NetworkMetadata, OutcomeModel, rost
 use cambio_core::{Action, Agent, AgentError, Observation, Rules};
 use cambio_exec::{CancelToken, Executor};
 use cambio_learn::{
-    Bound, Evaluation, EvaluationResult, LearnError, LearnFolder, LearnThreads, Learner, Method, OutcomeRecipe, Recipe,
-    Training, judge, train_outcome_model,
+    Bound, Evaluation, EvaluationResult, LearnError, LearnFolder, LearnThreads, Learner, Method, Recipe, Training,
+    judge,
 };
 use serde_json::json;
+
+#[path = "../examples/outcome.rs"]
+#[allow(dead_code, reason = "its program")]
+mod outcome;
+
+use outcome::{OutcomeRecipe, train_outcome_model};
 
 fn recipe() -> Recipe {
     Recipe {

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use cambio_core::encode::ActionSpace;
+use cambio_core::encode::{ActionSpace, EventParts};
 use cambio_core::{Action, Card, Event, Rules, Seat, Sighting, Spot};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::rules::{self, PyRules, hash_of};
-use crate::{args, error};
+use crate::rules::{self, PyRules};
+use crate::{args, error, thaw};
 
 /// A decision, created from its notation: `draw`, `keep a3`, `swap a1 b2`. To discard is `drop`.
 ///
@@ -53,7 +53,10 @@ fn texts(py: Python<'_>, spots: [Option<Spot>; 2]) -> PyResult<Bound<'_, PyTuple
     PyTuple::new(py, spots.into_iter().flatten().map(|spot| spot.to_string()).collect::<Vec<_>>())
 }
 
-properties! { PyAction, this;
+properties! { PyAction, this,
+    repr = format!("Action({:?})", this.0.to_string()),
+    hash = this.0.code(),
+    reduce(py) = (py.get_type::<PyAction>(), (this.0.to_string(),));
     /// The first word of the notation, such as `keep`.
     verb: String = this.0.to_string().split(' ').next().unwrap_or_default().to_owned();
     /// The spots in the notation, such as `("a3",)`.
@@ -105,18 +108,6 @@ impl PyAction {
     fn __str__(&self) -> String {
         self.0.to_string()
     }
-
-    fn __repr__(&self) -> String {
-        format!("Action({:?})", self.0.to_string())
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&self.0.code())
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        (py.get_type::<PyAction>(), (self.0.to_string(),)).into_pyobject(py)
-    }
 }
 
 /// An event of a match, as one seat perceived it. `card` is `None` if the seat did not see the face.
@@ -139,48 +130,27 @@ impl PyEvent {
     }
 
     /// The kind, the seat, the spots and the card.
-    fn parts(&self) -> (&'static str, Option<Seat>, [Option<Spot>; 2], Option<Card>) {
-        let none = [None; 2];
-        match self.sighting {
-            Event::Dealt { starter, .. } => ("dealt", Some(starter), none, None),
-            Event::Peeked { seat, spot, face } => ("peeked", Some(seat), [Some(spot), None], face),
-            Event::Flipped { card } => ("flipped", None, none, Some(card)),
-            Event::TurnBegan { seat } => ("turn began", Some(seat), none, None),
-            Event::Drew { seat, face } => ("drew", Some(seat), none, face),
-            Event::Took { seat, card } => ("took", Some(seat), none, Some(card)),
-            Event::Dropped { seat, card } => ("dropped", Some(seat), none, Some(card)),
-            Event::Kept { seat, spot, replaced } => ("kept", Some(seat), [Some(spot), None], Some(replaced)),
-            Event::Looked { seat, spot, face } => ("looked", Some(seat), [Some(spot), None], face),
-            Event::Swapped { seat, one, other } => ("swapped", Some(seat), [Some(one), Some(other)], None),
-            Event::Shown { spot, card } => ("shown", None, [Some(spot), None], Some(card)),
-            Event::Skipped { seat } => ("skipped", Some(seat), none, None),
-            Event::Touched { seat, spot } => ("touched", Some(seat), [Some(spot), None], None),
-            Event::Snapped { seat, spot, card, verdict } => {
-                let kind = ["snapped right", "snapped wrong", "snapped late"][usize::from(verdict.code()) - 1];
-                (kind, Some(seat), [Some(spot), None], Some(card))
-            }
-            Event::Aborted { seat } => ("aborted", Some(seat), none, None),
-            Event::Penalised { seat, spot } => ("penalised", Some(seat), [Some(spot), None], None),
-            Event::PenaltyWaived { seat } => ("penalty waived", Some(seat), none, None),
-            Event::Gave { seat, from, to } => ("gave", Some(seat), [Some(from), Some(to)], None),
-            Event::Called { seat } => ("called", Some(seat), none, None),
-            Event::BecameSafe { seat } => ("became safe", Some(seat), none, None),
-            Event::Reshuffled { .. } => ("reshuffled", None, none, None),
-            Event::Ended { .. } => ("ended", None, none, None),
-            Event::TurnedUp { spot, card } => ("turned up", None, [Some(spot), None], Some(card)),
+    fn parts(&self) -> EventParts {
+        let mut parts = self.sighting.parts();
+        if let Event::Snapped { verdict, .. } = self.sighting {
+            parts.kind = ["snapped right", "snapped wrong", "snapped late"][usize::from(verdict.code()) - 1];
         }
+        parts
     }
 }
 
-properties! { PyEvent, this;
+properties! { PyEvent, this,
+    repr = format!("<Event {:?}>", this.__str__()),
+    hash = this.sighting.code(),
+    reduce(py) = (thaw(py, "_event")?, (PyRules(this.rules), this.sighting.code()));
     /// The kind of event: `drew`, `kept`, `snapped wrong`, …
-    kind: &'static str = this.parts().0;
+    kind: &'static str = this.parts().kind;
     /// The seat that acted or is affected; `None` for events without a seat.
-    seat: Option<usize> = this.parts().1.map(Seat::index);
+    seat: Option<usize> = this.parts().seat.map(Seat::index);
     /// The spots of the event. For `kept`, the spot that received the held card; for `gave`, the source and the destination.
-    spots<'py>(py): PyResult<Bound<'py, PyTuple>> = texts(py, this.parts().2);
+    spots<'py>(py): PyResult<Bound<'py, PyTuple>> = texts(py, this.parts().spots);
     /// The label of the card, if the seat saw its face. For `kept`, the card that went onto the pile.
-    card: Option<&'static str> = this.parts().3.map(|card| this.rules.label(card));
+    card: Option<&'static str> = this.parts().card.map(|card| this.rules.label(card));
     /// A 56-bit number that identifies the event; different events have different codes.
     code: u64 = this.sighting.code();
 }
@@ -188,7 +158,7 @@ properties! { PyEvent, this;
 #[pymethods]
 impl PyEvent {
     fn __str__(&self) -> String {
-        let (kind, seat, spots, card) = self.parts();
+        let EventParts { kind, seat, spots, card } = self.parts();
         let mut text = seat.map_or_else(String::new, |seat| format!("{seat} ")) + kind;
         for spot in spots.into_iter().flatten() {
             let _ = write!(text, " {spot}");
@@ -200,19 +170,6 @@ impl PyEvent {
             let _ = write!(text, " by {}", reason.word());
         }
         text
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<Event {:?}>", self.__str__())
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&self.sighting.code())
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio_game._cambio")?.getattr("_event")?;
-        (thaw, (PyRules(self.rules), self.sighting.code())).into_pyobject(py)
     }
 }
 
@@ -226,9 +183,7 @@ pub(crate) fn event(rules: &Bound<'_, PyAny>, code: u64) -> PyResult<PyEvent> {
 
 /// The sighting with this code. Fails if the code is invalid or its card is not in the rules.
 pub(crate) fn sighting(rules: &Rules, code: u64) -> PyResult<Sighting> {
-    let found = Sighting::from_code(code).filter(|&sighting| {
-        let card = PyEvent { rules: *rules, sighting }.parts().3;
-        card.is_none_or(|card| card.kind() < rules.kinds().len())
-    });
+    let found = Sighting::from_code(code)
+        .filter(|&sighting| sighting.parts().card.is_none_or(|card| card.kind() < rules.kinds().len()));
     found.ok_or_else(|| error::CambioError::new_err(format!("{code} is not the code of an event of {}", rules.name())))
 }

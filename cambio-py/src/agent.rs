@@ -12,16 +12,15 @@ use cambio_solve::default_streams;
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 
 use crate::action::PyAction;
 use crate::args;
 use crate::chance_game::PyChanceGame;
-use crate::episode::LibraryAgent;
+use crate::episode::{LibraryAgent, library_agent};
 use crate::error;
 use crate::game::PyGame;
 use crate::observation::PyObservation;
-use crate::rules::hash_of;
 
 /// An agent of the library, created from its spec: `greedy`, `rollout(n=300)`, `learned`, `external("python3 bot.py")`.
 ///
@@ -54,7 +53,7 @@ struct FollowedMatch {
 
 impl FollowedMatch {
     fn new(spec: &AgentSpec, game: &Playing, seat: Seat) -> Result<FollowedMatch, MatchError> {
-        let players = Players::only(LibraryAgent::new(spec), seat, game.seats());
+        let players = Players::only(library_agent(spec), seat, game.seats());
         Ok(FollowedMatch { seat, followed: Referee::new(Deal::new(game.rules(), game.key()), players, ())? })
     }
 
@@ -126,7 +125,7 @@ impl PyAgent {
             return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
         }
         let mut memory = self.memory()?;
-        let agent = memory.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
+        let agent = memory.asked.take().unwrap_or_else(|| library_agent(&self.spec));
         let decided = py.detach(|| {
             let mut players = seated(agent, observation, seed, 0)?;
             let action = decision_of(&mut players, observation)?;
@@ -150,7 +149,10 @@ impl PartialEq for PyAgent {
     }
 }
 
-properties! { PyAgent, this;
+properties! { PyAgent, this,
+    repr = format!("Agent({:?})", this.spec.to_string()),
+    hash = this.spec.full(),
+    reduce(py) = (py.get_type::<PyAgent>(), (this.spec(),));
     /// The spec, in its shortest form.
     spec: String = this.spec.to_string();
     /// The spec with all parameters, including the defaults.
@@ -218,7 +220,7 @@ impl PyAgent {
             return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
         }
         let mut memory = self.memory()?;
-        let agent = memory.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
+        let agent = memory.asked.take().unwrap_or_else(|| library_agent(&self.spec));
         let streams = streams.unwrap_or_else(|| default_streams(&agent)).into();
         let (known, agent) =
             py.detach(|| answers(agent, observation, seed, streams)).map_err(|failure| self.fault(&failure))?;
@@ -232,20 +234,8 @@ impl PyAgent {
         Ok(PyArray1::from_vec(py, probabilities))
     }
 
-    fn __repr__(&self) -> String {
-        format!("Agent({:?})", self.spec.to_string())
-    }
-
     fn __str__(&self) -> String {
         self.spec.to_string()
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&self.spec.full())
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        (py.get_type::<PyAgent>(), (self.spec(),)).into_pyobject(py)
     }
 }
 

@@ -1,8 +1,5 @@
 //! Conversion and validation of arguments: numbers, seats, seeds, presets, JSON.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, Seat, Spot};
 use cambio_sim::read_seed;
@@ -138,16 +135,9 @@ pub(crate) fn seed(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Seed> {
     whole(value, what, 0, u64::MAX).map(Seed::Number)
 }
 
-/// A preset or mini game by name, cached.
+/// A preset or mini game by name.
 pub(crate) fn preset(name: &str) -> PyResult<Rules> {
-    static READ: Mutex<BTreeMap<String, Rules>> = Mutex::new(BTreeMap::new());
-    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(rules) = read.get(name) {
-        return Ok(*rules);
-    }
-    let rules = Rules::preset(name).map_err(error::rules)?;
-    read.insert(name.to_owned(), rules);
-    Ok(rules)
+    Rules::preset(name).map_err(error::rules)
 }
 
 /// Converts a Python value to JSON.

@@ -15,8 +15,8 @@ use pyo3::types::{PyFloat, PyList, PyTuple};
 use crate::action::{PyAction, decision, no_index};
 use crate::episode::{SeatKeys, score_reward};
 use crate::game::shared_methods;
-use crate::rules::{self, hash_of, tensor_space};
-use crate::{args, error};
+use crate::rules::{self, tensor_space};
+use crate::{args, error, thaw};
 
 /// A match with explicit chance nodes, for game trees, solvers and `OpenSpiel`.
 ///
@@ -127,7 +127,18 @@ impl PartialEq for PyChanceGame {
     }
 }
 
-properties! { PyChanceGame, this;
+properties! { PyChanceGame, this,
+    repr = {
+        let (name, seats, steps) = (this.standing().setup.rules.name(), this.seats(), this.history.len());
+        let asked = match (this.is_chance(), this.actor()) {
+            (true, _) => "at a chance node".to_owned(),
+            (false, Some(seat)) => format!("seat {} to act", seat.index()),
+            (false, None) => "over".to_owned(),
+        };
+        format!("<ChanceGame {name:?} at {seats} seats, {steps} steps, {asked}>")
+    },
+    hash = (this.standing().setup.rules.name(), this.seats()),
+    reduce(py) = (thaw(py, "_chance_game")?, (this.rules(), this.seats(), this.history.clone()));
     /// Whether the match is over.
     is_over: bool = this.game.is_over();
     /// Whether the match is at a chance node.
@@ -231,25 +242,6 @@ impl PyChanceGame {
     /// Each seat's return since the match began, seat 0 first: its total, signed so that more is better.
     fn returns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.rewarded(py, self.standing().totals.iter().copied())
-    }
-
-    fn __repr__(&self) -> String {
-        let (name, seats, steps) = (self.standing().setup.rules.name(), self.seats(), self.history.len());
-        let asked = match (self.is_chance(), self.actor()) {
-            (true, _) => "at a chance node".to_owned(),
-            (false, Some(seat)) => format!("seat {} to act", seat.index()),
-            (false, None) => "over".to_owned(),
-        };
-        format!("<ChanceGame {name:?} at {seats} seats, {steps} steps, {asked}>")
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&(self.standing().setup.rules.name(), self.seats()))
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio_game._cambio")?.getattr("_chance_game")?;
-        (thaw, (self.rules(), self.seats(), self.history.clone())).into_pyobject(py)
     }
 }
 

@@ -1,7 +1,5 @@
 //! A match that Python code steps, with agents in some seats, and the keys of its information sets.
 
-use std::sync::{Mutex, PoisonError};
-
 use cambio_agents::{AgentSpec, Guarded, WordEnum as _, words};
 use cambio_core::engine::IllegalAction;
 use cambio_core::play::{MatchError, RoundLog, StepResult};
@@ -10,8 +8,8 @@ use cambio_core::rules::MAX_SEATS;
 use cambio_core::testing::Relabelling;
 use cambio_core::view::RoundHistory;
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Card, Deal, Event, Notice, Observation, Observer, Players, Playing, Referee,
-    Rules, Score, Seat, Standing, State,
+    Action, Agent, AgentError, Card, Deal, Event, Observation, Observer, Players, Playing, Referee, Rules, Score, Seat,
+    Standing, State,
 };
 use cambio_solve::HistoryKey;
 use pyo3::prelude::*;
@@ -55,44 +53,11 @@ pub(crate) fn score_reward(rules: &Rules, score: Score) -> f64 {
     sign * f64::from(score.units()) / f64::from(Score::UNITS) + 0.0
 }
 
-/// A library agent in a seat. Python objects must be `Sync` and agents are not, so the agent is in a mutex, which is never
-/// contended. A panic of the agent is an error of the agent.
-pub(crate) struct LibraryAgent(Mutex<Guarded<Box<dyn Agent>>>);
+/// A library agent in a seat. A panic of the agent is an error of the agent.
+pub(crate) type LibraryAgent = Guarded<Box<dyn Agent>>;
 
-impl LibraryAgent {
-    pub(crate) fn new(spec: &AgentSpec) -> LibraryAgent {
-        LibraryAgent(Mutex::new(Guarded::new(spec.make())))
-    }
-
-    fn agent(&mut self) -> &mut dyn Agent {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Agent for LibraryAgent {
-    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
-        self.agent().begin(briefing)
-    }
-
-    fn notice(&mut self, notice: Notice<'_>) {
-        self.agent().notice(notice);
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
-        self.agent().decide(view)
-    }
-
-    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
-        self.agent().probabilities(view)
-    }
-
-    fn draws(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).draws()
-    }
-
-    fn is_spectator(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_spectator()
-    }
+pub(crate) fn library_agent(spec: &AgentSpec) -> LibraryAgent {
+    Guarded::new(spec.make())
 }
 
 /// The agent type of a match in which the caller makes every decision. It has no values.

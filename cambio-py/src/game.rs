@@ -18,8 +18,8 @@ use crate::args::Arg;
 use crate::episode::{GameEpisode, Reward, SeatKeys, Seeds, actions_of, key_of};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
-use crate::rules::{self, hash_of, tensor_space};
-use crate::{args, error};
+use crate::rules::{self, tensor_space};
+use crate::{args, error, thaw};
 
 /// Implements the methods that `Game` and `ChanceGame` share. The class needs the fields `space` and `tensors`, and the
 /// methods `standing`, `dealt`, `actor`, `round_history`, `log` and `keys`.
@@ -104,8 +104,7 @@ macro_rules! shared_methods {
                 let seat = self.seat_or_actor(seat)?.unwrap_or(Seat::A);
                 let choices = if self.actor() == Some(seat) { self.choices() } else { Choices::NONE };
                 $crate::game::array(py, out, self.space.action_count(), "bool", |mask: &mut [bool]| {
-                    mask.fill(false);
-                    self.space.each(&choices, seat, |index| mask[index] = true);
+                    self.space.mask(&choices, seat, mask);
                 })
             }
 
@@ -262,7 +261,18 @@ impl PyGame {
     }
 }
 
-properties! { PyGame, this;
+properties! { PyGame, this,
+    repr = {
+        let (playing, key) = (this.playing(), this.key());
+        let (name, seats, done) = (playing.rules().name(), playing.seats(), playing.decisions());
+        let asked = this.actor().map_or("over".to_owned(), |seat| format!("seat {} to act", seat.index()));
+        format!("<Game {name:?} at {seats} seats, seed {}, deal {}, {done} decisions, {asked}>", key.seed, key.deal)
+    },
+    hash = {
+        let key = this.key();
+        (this.playing().rules().name(), this.seats(), key.seed, key.agents, key.deal)
+    },
+    reduce(py) = (thaw(py, "_game")?, this.episode.parts(py)?);
     /// The seed: a number, or 64 hexadecimal digits if it was given as text.
     seed<'py>(py): PyResult<Bound<'py, PyAny>> = seed_object(py, this.key().seed);
     /// The seed of the agents' random numbers.
@@ -361,23 +371,6 @@ impl PyGame {
         }
         let names: Vec<&str> = agents.iter().map(String::as_str).collect();
         Ok(PyRecord { record: self.playing().save(&names) })
-    }
-
-    fn __repr__(&self) -> String {
-        let (playing, key) = (self.playing(), self.key());
-        let (name, seats, done) = (playing.rules().name(), playing.seats(), playing.decisions());
-        let asked = self.actor().map_or("over".to_owned(), |seat| format!("seat {} to act", seat.index()));
-        format!("<Game {name:?} at {seats} seats, seed {}, deal {}, {done} decisions, {asked}>", key.seed, key.deal)
-    }
-
-    fn __hash__(&self) -> u64 {
-        let key = self.key();
-        hash_of(&(self.playing().rules().name(), self.seats(), key.seed, key.agents, key.deal))
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio_game._cambio")?.getattr("_game")?;
-        (thaw, self.episode.parts(py)?).into_pyobject(py)
     }
 }
 

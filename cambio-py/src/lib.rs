@@ -2,11 +2,30 @@
 //!
 //! Each file wraps one part of the library and contains no rule of the game. `python/cambio_game` re-exports everything.
 
-/// Declares properties of a class for Python, each with its type and its value. `name<'py>(py)` binds the interpreter's token.
+/// Declares how objects of a class are printed, hashed and pickled, and their properties, each with its type and its value. `name<'py>(py)`
+/// binds the interpreter's token.
 macro_rules! properties {
-    ($class:ident, $this:ident; $($(#[$doc:meta])* $vis:vis $name:ident$(<$life:lifetime>($py:ident))?: $type:ty = $value:expr;)*) => {
+    ($class:ident, $this:ident
+        $(, repr = $repr:expr, hash = $hash:expr, reduce($reduce_py:ident) = $reduce:expr)?;
+        $($(#[$doc:meta])* $vis:vis $name:ident$(<$life:lifetime>($py:ident))?: $type:ty = $value:expr;)*) => {
         #[pymethods]
         impl $class {
+            $(
+                fn __repr__(&self) -> String {
+                    let $this = self;
+                    $repr
+                }
+
+                fn __hash__(&self) -> u64 {
+                    let $this = self;
+                    crate::rules::hash_of(&$hash)
+                }
+
+                fn __reduce__<'py>(&self, $reduce_py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
+                    let $this = self;
+                    $reduce.into_pyobject($reduce_py)
+                }
+            )?
             $(
                 $(#[$doc])*
                 #[getter]
@@ -57,6 +76,11 @@ macro_rules! copies {
 copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules::PyBlock, rules::PyLayout);
 copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord, small_game::PySmallGame);
 copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld, observation::PyPosition);
+
+/// The function of the compiled module with which `pickle` restores an object.
+fn thaw<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("cambio_game._cambio")?.getattr(name)
+}
 
 /// The compiled module of the package. `cambio_game` re-exports everything.
 #[pymodule]

@@ -19,12 +19,12 @@ use cambio_solve::HistoryKey;
 use cambio_view::{Narrator, cards_in_short, power_in_words, rules_in_short};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
-use crate::episode::{GameEpisode, SeatKeys};
-use crate::rules::{PyRules, counts, hash_of, tensor_space};
-use crate::{args, error};
+use crate::episode::{GameEpisode, SeatKeys, actions_of, texts};
+use crate::rules::{PyRules, counts, tensor_space};
+use crate::{args, error, thaw};
 
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
@@ -117,6 +117,18 @@ impl PyObservation {
         }
     }
 
+    /// The observation at a position, with its made-up events.
+    fn of(position: &Position) -> PyObservation {
+        PyObservation {
+            view: OwnedObservation::from(&position.observation()),
+            sightings: position.sightings(),
+            decided: Vec::new(),
+            rounds: position.rounds(),
+            totals: position.totals().to_vec(),
+            key: None,
+        }
+    }
+
     pub(crate) fn rules_of(&self) -> &Rules {
         self.view.rules()
     }
@@ -149,7 +161,21 @@ impl PyObservation {
     }
 }
 
-properties! { PyObservation, this;
+properties! { PyObservation, this,
+    repr = {
+        let (seat, table) = (this.view.seat(), this.view.table());
+        let (name, turns) = (this.rules_of().name(), table.turns());
+        format!("<Observation of seat {seat}, {name:?}, turn {turns}, {}>", phase_word(table.phase()))
+    },
+    hash = {
+        let codes: Vec<u64> = this.sightings.iter().map(Sighting::code).collect();
+        (this.view.seat(), codes, &this.totals)
+    },
+    reduce(py) = {
+        let text = Position::exact(&this.view.observation(), &this.totals, this.rounds).to_string();
+        let codes: Vec<u64> = this.sightings.iter().map(Sighting::code).collect();
+        (thaw(py, "_observation")?, (text, codes, texts(&this.decided), this.strategy_key()))
+    };
     /// The rules.
     rules: PyRules = PyRules(*this.rules_of());
     /// The number of seats.
@@ -233,7 +259,7 @@ impl PyObservation {
     fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
         let space = self.space();
         let mut mask = vec![false; space.action_count()];
-        space.each(&self.view.choices(), self.view.seat(), |index| mask[index] = true);
+        space.mask(&self.view.choices(), self.view.seat(), &mut mask);
         PyArray1::from_vec(py, mask)
     }
 
@@ -290,56 +316,18 @@ impl PyObservation {
     fn __str__(&self) -> String {
         render(&self.view, self.rounds, &self.totals)
     }
-
-    fn __repr__(&self) -> String {
-        let (seat, table) = (self.view.seat(), self.view.table());
-        let (name, turns) = (self.rules_of().name(), table.turns());
-        format!("<Observation of seat {seat}, {name:?}, turn {turns}, {}>", phase_word(table.phase()))
-    }
-
-    fn __hash__(&self) -> u64 {
-        let codes: Vec<u64> = self.sightings.iter().map(Sighting::code).collect();
-        hash_of(&(self.view.seat(), codes, &self.totals))
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio_game._cambio")?.getattr("_observation")?;
-        let codes: Vec<u64> = self.sightings.iter().map(Sighting::code).collect();
-        let decided: Vec<String> = self.decided.iter().map(Action::to_string).collect();
-        let totals: Vec<i32> = self.totals.iter().map(|total| total.units()).collect();
-        let view = PyBytes::new(py, &self.view.to_bytes());
-        let parts = (self.rules(), view, codes, decided, self.rounds, totals, self.strategy_key());
-        (thaw, parts).into_pyobject(py)
-    }
 }
 
-/// Restores an observation, for `pickle`.
+/// Restores an observation from its position, its sightings and its decisions, for `pickle`.
 #[pyfunction(name = "_observation")]
-pub(crate) fn observation(
-    rules: &Bound<'_, PyAny>,
-    view: &[u8],
-    codes: Vec<u64>,
-    decided: Vec<String>,
-    rounds: usize,
-    totals: Vec<i32>,
-    key: Option<&str>,
-) -> PyResult<PyObservation> {
-    let rules = crate::rules::read(rules)?;
+pub(crate) fn observation(text: &str, codes: Vec<u64>, decided: &str, key: Option<&str>) -> PyResult<PyObservation> {
     let refused = |what: String| error::CambioError::new_err(what);
-    let view = OwnedObservation::from_bytes(&rules, view).map_err(|error| refused(error.to_string()))?;
-    if totals.len() != view.table().seats() {
-        return Err(refused(format!("{} totals for {} seats", totals.len(), view.table().seats())));
-    }
-    let most = rules.spec().round_limit.count();
-    if rounds > most {
-        return Err(refused(format!("the number of rounds must be at most {most}, found {rounds}")));
-    }
+    let position = Position::read_exact(text).map_err(|error| refused(error.to_string()))?;
+    let rules = position.standing().setup.rules;
     let sightings = codes.into_iter().map(|code| sighting(&rules, code)).collect::<PyResult<_>>()?;
-    let decided = decided.iter().map(|text| text.parse().map_err(error::action)).collect::<PyResult<_>>()?;
-    let totals = totals.into_iter().map(Score::from_units).collect();
     let read = |key: &str| HistoryKey::parse(key).ok_or_else(|| refused(format!("{key} is not a key")));
     let key = key.map(read).transpose()?;
-    let observation = PyObservation { view, sightings, decided, rounds, totals, key };
+    let observation = PyObservation { sightings, decided: actions_of(decided)?, key, ..PyObservation::of(&position) };
     observation.deduced()?;
     Ok(observation)
 }
@@ -387,7 +375,13 @@ impl PyKnowledge {
     }
 }
 
-properties! { PyKnowledge, this;
+properties! { PyKnowledge, this,
+    repr = {
+        let (seat, known) = (this.knowledge.seat(), this.knowledge.known().len());
+        format!("<Knowledge of seat {seat}: {known} of {} cards>", this.knowledge.occupied().len())
+    },
+    hash = this.observation.__hash__(),
+    reduce(py) = (Bound::new(py, this.observation.clone())?.getattr("knowledge")?, ());
     /// The seat that has this knowledge, from 0.
     seat: usize = this.knowledge.seat().index();
     /// The spots whose cards the seat knows, each with the card's label.
@@ -409,20 +403,6 @@ impl PyKnowledge {
     /// Samples uniformly from the worlds that the seat cannot distinguish. The same seed gives the same world.
     fn sample(&self, seed: &Bound<'_, PyAny>) -> PyResult<PyWorld> {
         Ok(Arc::new(self.clone()).world(args::whole(seed, "seed", 0, u64::MAX)?))
-    }
-
-    fn __repr__(&self) -> String {
-        let (seat, known) = (self.knowledge.seat(), self.knowledge.known().len());
-        format!("<Knowledge of seat {seat}: {known} of {} cards>", self.knowledge.occupied().len())
-    }
-
-    fn __hash__(&self) -> u64 {
-        self.observation.__hash__()
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let make = Bound::new(py, self.observation.clone())?.getattr("knowledge")?;
-        (make, ()).into_pyobject(py)
     }
 }
 
@@ -471,7 +451,21 @@ impl PartialEq for PyWorld {
     }
 }
 
-properties! { PyWorld, this;
+properties! { PyWorld, this,
+    repr = {
+        let cards: Vec<String> =
+            this.cards().map(|(spot, card)| format!("{spot}:{}", this.rules_of().label(card))).collect();
+        format!("<World {}>", cards.join(" "))
+    },
+    hash = this.cards().map(|(spot, card)| (spot.index(), card)).collect::<Vec<_>>(),
+    reduce(py) = match &this.origin {
+        WorldOrigin::Sampled(knowledge, seed) => {
+            (Bound::new(py, (**knowledge).clone())?.getattr("sample")?, PyTuple::new(py, [*seed])?)
+        }
+        WorldOrigin::Game(episode) => {
+            (thaw(py, "_game")?.call1(episode.parts(py)?)?.getattr("world")?, PyTuple::empty(py))
+        }
+    };
     /// The spots with a card, each with the card's label.
     faces<'py>(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.cards());
     /// The labels of the cards in the stock, each with its number of copies. The order is not included.
@@ -483,32 +477,6 @@ properties! { PyWorld, this;
         let seats = Seat::ALL.into_iter().take(this.state.table().seats());
         PyTuple::new(py, seats.map(|seat| this.state.points(seat).unwrap_or(0)).collect::<Vec<_>>())
     };
-}
-
-#[pymethods]
-impl PyWorld {
-    fn __repr__(&self) -> String {
-        let cards: Vec<String> =
-            self.cards().map(|(spot, card)| format!("{spot}:{}", self.rules_of().label(card))).collect();
-        format!("<World {}>", cards.join(" "))
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&self.cards().map(|(spot, card)| (spot.index(), card)).collect::<Vec<_>>())
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        match &self.origin {
-            WorldOrigin::Sampled(knowledge, seed) => {
-                let sample = Bound::new(py, (**knowledge).clone())?.getattr("sample")?;
-                (sample, (*seed,)).into_pyobject(py)
-            }
-            WorldOrigin::Game(episode) => {
-                let game = py.import("cambio_game._cambio")?.getattr("_game")?.call1(episode.parts(py)?)?;
-                (game.getattr("world")?, ()).into_pyobject(py)
-            }
-        }
-    }
 }
 
 /// A candidate of a network: the decision, the active inputs, and the output.
@@ -638,6 +606,12 @@ impl PyPosition {
     }
 }
 
+properties! { PyPosition, this,
+    repr = format!("Position({:?})", this.0.to_string()),
+    hash = this.0.to_string(),
+    reduce(py) = (py.get_type::<PyPosition>(), (this.0.to_string(),));
+}
+
 #[pymethods]
 impl PyPosition {
     #[new]
@@ -647,14 +621,7 @@ impl PyPosition {
 
     /// What the seat observes. Its events are the events of a made-up round that leads to the position.
     fn observation(&self) -> PyObservation {
-        PyObservation {
-            view: OwnedObservation::from(&self.0.observation()),
-            sightings: self.0.sightings(),
-            decided: Vec::new(),
-            rounds: self.0.rounds(),
-            totals: self.0.totals().to_vec(),
-            key: None,
-        }
+        PyObservation::of(&self.0)
     }
 
     /// Draws `number` worlds uniformly from what the position leaves open. The same seed gives the same worlds.
@@ -702,17 +669,5 @@ impl PyPosition {
 
     fn __str__(&self) -> String {
         self.0.to_string()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Position({:?})", self.0.to_string())
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&self.0.to_string())
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        (py.get_type::<PyPosition>(), (self.0.to_string(),)).into_pyobject(py)
     }
 }

@@ -3,14 +3,13 @@
 use cambio_core::play::RoundLog;
 use cambio_core::{Action, Card, Event, Observer, Record, Score, Seat, Standing, State, replay};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use serde_json::Value;
 
 use crate::action::PyAction;
 use crate::episode::SeatKeys;
 use crate::error;
 use crate::observation::PyObservation;
-use crate::rules::{PyRules, hash_of};
+use crate::rules::PyRules;
 
 /// The record of a match: one line of JSON with every decision and every random outcome.
 ///
@@ -50,7 +49,16 @@ impl Observer for DecisionSteps {
     }
 }
 
-properties! { PyRecord, this;
+properties! { PyRecord, this,
+    repr = {
+        let rules = this.record.fields.get("rules").and_then(|rules| rules.get("name")).and_then(Value::as_str);
+        let decisions: usize = this.record.rounds.iter().map(|round| round.decisions.len()).sum();
+        let (rounds, rules) = (this.record.rounds.len(), rules.unwrap_or("?"));
+        let s = if rounds == 1 { "" } else { "s" };
+        format!("<Record of {rules:?}, {rounds} round{s}, {decisions} decisions>")
+    },
+    hash = this.record.to_json(),
+    reduce(py) = (py.get_type::<PyRecord>(), (this.record.to_json(),));
     /// The rules.
     rules: PyResult<PyRules> = {
         let rules = this.record.fields.get("rules").unwrap_or(&Value::Null);
@@ -116,21 +124,5 @@ impl PyRecord {
     /// The HTML view in notebooks: the viewer of `cambio replay --html` in a frame. `None` if the record cannot be replayed.
     fn _repr_html_(&self) -> Option<String> {
         cambio_view::Replay::of(&self.record).ok().map(|replay| replay.widget())
-    }
-
-    fn __repr__(&self) -> String {
-        let rules = self.record.fields.get("rules").and_then(|rules| rules.get("name")).and_then(Value::as_str);
-        let decisions: usize = self.record.rounds.iter().map(|round| round.decisions.len()).sum();
-        let (rounds, rules) = (self.record.rounds.len(), rules.unwrap_or("?"));
-        let s = if rounds == 1 { "" } else { "s" };
-        format!("<Record of {rules:?}, {rounds} round{s}, {decisions} decisions>")
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&self.record.to_json())
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        (py.get_type::<PyRecord>(), (self.record.to_json(),)).into_pyobject(py)
     }
 }

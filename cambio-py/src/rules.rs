@@ -54,6 +54,10 @@ pub(crate) fn tensor_space(rules: &Rules, seats: usize) -> Arc<TensorSpace> {
 pub(crate) struct PyRules(pub(crate) Rules);
 
 impl PyRules {
+    fn is_preset(&self) -> bool {
+        args::preset(self.0.name()).is_ok_and(|known| known == self.0)
+    }
+
     /// The card with a label.
     fn card(&self, label: &str) -> PyResult<Card> {
         self.0.card(label).ok_or_else(|| {
@@ -63,7 +67,16 @@ impl PyRules {
     }
 }
 
-properties! { PyRules, this;
+properties! { PyRules, this,
+    repr = {
+        let name = this.0.name();
+        if this.is_preset() { format!("Rules({name:?})") } else { format!("<Rules {name:?}>") }
+    },
+    hash = (this.0.name(), this.0.deck()),
+    reduce(py) = {
+        let of = if this.is_preset() { this.name().into_pyobject(py)?.into_any() } else { this.to_dict(py)? };
+        (py.get_type::<PyRules>(), (of,))
+    };
     /// The name of the rule system.
     name: &'static str = this.0.name();
     /// The number of slots in each seat's layout.
@@ -133,23 +146,6 @@ impl PyRules {
     /// The layout of observation tensors at a table of `seats` seats.
     fn layout(&self, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
         PyLayout::of(&self.0, args::seats(seats, &self.0)?)
-    }
-
-    fn __repr__(&self) -> String {
-        let name = self.0.name();
-        let is_known = args::preset(name).is_ok_and(|known| known == self.0);
-        if is_known { format!("Rules({name:?})") } else { format!("<Rules {name:?}>") }
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&(self.0.name(), self.0.deck()))
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let name = self.0.name();
-        let is_known = args::preset(name).is_ok_and(|known| known == self.0);
-        let of = if is_known { name.into_pyobject(py)?.into_any() } else { self.to_dict(py)? };
-        (py.get_type::<PyRules>(), (of,)).into_pyobject(py)
     }
 }
 
@@ -231,7 +227,17 @@ pub(crate) struct PyBlock {
     layout: (Rules, usize),
 }
 
-properties! { PyBlock, this;
+properties! { PyBlock, this,
+    repr = {
+        let TensorBlock { name, offset, ref shape, .. } = this.block;
+        format!("<Block {name:?} of {} at {offset}, shape {shape:?}>", this.values())
+    },
+    hash = (this.block.name, this.block.offset, &this.block.shape),
+    reduce(py) = {
+        let (rules, seats) = this.layout;
+        let layout = Bound::new(py, PyLayout::of(&rules, seats)?)?;
+        (layout.getattr("__getitem__")?, (this.block.name,))
+    };
     /// The name of the block.
     name: &'static str = this.block.name;
     /// The index of the block's first number in the tensor.
@@ -245,24 +251,6 @@ properties! { PyBlock, this;
     };
     /// The slice of the tensor that contains the block: `tensor[..., block.slice]`.
     slice<'py>(py): PyResult<Bound<'py, PyAny>> = slice(py, this.block.offset, this.block.len());
-}
-
-#[pymethods]
-impl PyBlock {
-    fn __repr__(&self) -> String {
-        let TensorBlock { name, offset, ref shape, .. } = self.block;
-        format!("<Block {name:?} of {} at {offset}, shape {shape:?}>", self.values())
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&(self.block.name, self.block.offset, &self.block.shape))
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let (rules, seats) = self.layout;
-        let layout = Bound::new(py, PyLayout::of(&rules, seats)?)?;
-        (layout.getattr("__getitem__")?, (self.block.name,)).into_pyobject(py)
-    }
 }
 
 /// The layout of observation tensors for given rules and number of seats.
@@ -294,7 +282,10 @@ impl PyLayout {
     }
 }
 
-properties! { PyLayout, this;
+properties! { PyLayout, this,
+    repr = format!("<Layout of {:?} at {} seats, {} bytes>", this.rules.name(), this.seats, this.space.len()),
+    hash = (this.rules.name(), this.seats, this.space.len()),
+    reduce(py) = (py.get_type::<PyLayout>(), (PyRules(this.rules), this.seats));
     /// The rules.
     rules: PyRules = PyRules(this.rules);
     /// The number of seats.
@@ -368,10 +359,6 @@ impl PyLayout {
         name.extract::<String>().is_ok_and(|name| self.space.block(&name).is_some())
     }
 
-    fn __repr__(&self) -> String {
-        format!("<Layout of {:?} at {} seats, {} bytes>", self.rules.name(), self.seats, self.space.len())
-    }
-
     fn __str__(&self) -> String {
         let mut text = format!("{:>6}  {:<10} {:<7} shape\n", "offset", "block", "values");
         for block in self.space.blocks() {
@@ -379,13 +366,5 @@ impl PyLayout {
             let _ = writeln!(text, "{:>6}  {:<10} {values:<7} {:?}", block.offset, block.name, block.shape);
         }
         text
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&(self.rules.name(), self.seats, self.space.len()))
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        (py.get_type::<PyLayout>(), (PyRules(self.rules), self.seats)).into_pyobject(py)
     }
 }

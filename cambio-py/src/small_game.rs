@@ -15,14 +15,14 @@ use cambio_solve::{
     AgentPolicy, Cfr, CfrMethod, Game, HistoryKey, InfosetView, Limits, SolveError, Strategy, read_strategy,
 };
 use numpy::prelude::*;
-use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArray};
+use numpy::{PyArray1, PyArray2, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyDict, PyList, PyString, PyTuple};
 
 use crate::agent::PyAgent;
 use crate::error::check_signals;
 use crate::observation::{PyObservation, history_of};
-use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
+use crate::rules::{self, PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 
 const SEATS: usize = 2;
@@ -118,13 +118,8 @@ impl PySmallGame {
     /// The probabilities of all choices of a seat, from an array with a row or an action for each information set.
     fn flat(&self, value: &Bound<'_, PyAny>, what: &str, seat: Seat) -> PyResult<Vec<f64>> {
         let [sets, actions] = self.shape(seat);
-        let array = match value.cast::<PyUntypedArray>() {
-            Ok(array) => array.clone(),
-            Err(_) => {
-                let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
-                array.cast_into::<PyUntypedArray>()?
-            }
-        };
+        let numpy = value.py().import("numpy")?;
+        let array = numpy.call_method1("asarray", (value,))?.cast_into::<PyUntypedArray>()?;
         let refused = |found: String| {
             let letter = seat.to_string();
             error::ArrayError::new_err(format!(
@@ -141,13 +136,11 @@ impl PySmallGame {
         if array.shape() != [sets, actions] {
             return Err(refused(format!("shape {}", array.getattr("shape")?)));
         }
-        if let Ok(array) = array.cast::<PyArray2<f64>>() {
-            return self.gather(&array.try_readonly()?, what, seat, |number| number);
+        if array.cast::<PyArray2<f64>>().is_err() && array.cast::<PyArray2<f32>>().is_err() {
+            return Err(refused(format!("dtype {}", array.dtype())));
         }
-        match array.cast::<PyArray2<f32>>() {
-            Ok(array) => self.gather(&array.try_readonly()?, what, seat, f64::from),
-            Err(_) => Err(refused(format!("dtype {}", array.dtype()))),
-        }
+        let array = numpy.call_method1("ascontiguousarray", (array, "float64"))?;
+        self.gather(array.cast::<PyArray2<f64>>()?.try_readonly()?.as_slice()?, what, seat)
     }
 
     /// The strategy that takes one action at each information set.
@@ -168,34 +161,17 @@ impl PySmallGame {
     }
 
     /// Reads the probabilities of the legal actions and checks that all others are 0.
-    fn gather<T: Element + Copy + PartialEq + Default>(
-        &self,
-        array: &PyReadonlyArray2<'_, T>,
-        what: &str,
-        seat: Seat,
-        number: impl Fn(T) -> f64,
-    ) -> PyResult<Vec<f64>> {
+    fn gather(&self, all: &[f64], what: &str, seat: Seat) -> PyResult<Vec<f64>> {
         let (game, columns) = (self.game(), &self.compiled.columns[seat.index()]);
         let mut flat = Vec::with_capacity(columns.len());
-        let view = array.as_array();
-        let mut copied = Vec::new();
-        for (set, row) in view.outer_iter().enumerate() {
-            let row = row.to_slice().unwrap_or_else(|| {
-                copied.clear();
-                copied.extend(row.iter().copied());
-                &copied
-            });
+        for (set, row) in all.chunks_exact(self.compiled.space.action_count()).enumerate() {
             let legal = &columns[game.choice_range(seat, set)];
-            let mut taken = 0;
-            for &column in legal {
-                let probability = row[column as usize];
-                taken += usize::from(probability != T::default());
-                flat.push(number(probability));
-            }
-            if row.iter().filter(|&&probability| probability != T::default()).count() != taken {
-                let is_illegal = |column: &usize| row[*column] != T::default() && !legal.contains(&(*column as u32));
+            flat.extend(legal.iter().map(|&column| row[column as usize]));
+            let taken = legal.iter().filter(|&&column| row[column as usize] != 0.0).count();
+            if row.iter().filter(|&&probability| probability != 0.0).count() != taken {
+                let is_illegal = |column: &usize| row[*column] != 0.0 && !legal.contains(&(*column as u32));
                 let column = (0..row.len()).find(is_illegal).expect("more numbers differ from 0 than legal ones");
-                let found = number(row[column]);
+                let found = row[column];
                 return Err(error::ArrayError::new_err(format!(
                     "`{what}` must be 0 for illegal actions, found {found} for action {column} at information set {set} of seat \
                      {seat}; `masks` has the legal actions"
@@ -311,7 +287,13 @@ fn unreadable(path: &Path, error: &dyn Display) -> PyErr {
     error::CambioError::new_err(format!("`{}` cannot be read: {error}", path.display()))
 }
 
-properties! { PySmallGame, this;
+properties! { PySmallGame, this,
+    repr = {
+        let (a, b) = this.information_sets();
+        format!("<SmallGame {:?}, {a} and {b} information sets>", this.rules_of().name())
+    },
+    hash = this.rules_of().name(),
+    reduce(py) = (py.get_type::<PySmallGame>(), (this.rules(), this.compiled.memory_limit));
     /// The rules.
     rules: PyRules = PyRules(*this.rules_of());
     /// The number of information sets of each seat.
@@ -564,19 +546,5 @@ impl PySmallGame {
         let refused = |error: &dyn Display| unreadable(&path, error);
         let text = read_up_to(&path, self.compiled.memory_limit).map_err(|error| refused(&error))?;
         self.arrays(py, &Strategy::read(self.game(), &text).map_err(|error| refused(&error))?)
-    }
-
-    fn __repr__(&self) -> String {
-        let (a, b) = self.information_sets();
-        format!("<SmallGame {:?}, {a} and {b} information sets>", self.rules_of().name())
-    }
-
-    fn __hash__(&self) -> u64 {
-        hash_of(&self.rules_of().name())
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let parts = (self.rules(), self.compiled.memory_limit);
-        (py.get_type::<PySmallGame>(), parts).into_pyobject(py)
     }
 }

@@ -72,7 +72,7 @@ fn play(
     let token = executor.cancel_token();
     // Called about ten times a second, so that Ctrl-C stops the run. It can be resumed.
     let signal = RefCell::new(None);
-    let look = |_: &cambio_sim::PlayProgress<'_>| {
+    let look = |_: &cambio_sim::PlayProgress| {
         if let Err(raised) = check_signals() {
             signal.replace(Some(raised));
             token.cancel();

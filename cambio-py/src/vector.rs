@@ -11,19 +11,18 @@ use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{Choices, Rules};
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1, PyUntypedArray};
+use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use crate::action::no_index;
 use crate::agent::PyAgent;
 use crate::args::Arg;
 use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, texts};
 use crate::game::PyGame;
-use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
-use crate::{args, error};
-use arrays::{Arrays, Extras, Results};
+use crate::rules::{self, PyLayout, PyRules, tensor_space};
+use crate::{args, error, thaw};
+use arrays::{Arrays, Extras, Results, object};
 use vector_match::{BatchCall, MatchStart, MatchState, Threads, VectorMatches};
 
 /// The maximum number of matches in a batch, and of threads.
@@ -217,7 +216,32 @@ impl PartialEq for PyVectorGame {
     }
 }
 
-properties! { PyVectorGame, this;
+properties! { PyVectorGame, this,
+    repr = {
+        let BatchSettings { rules, seats, batch, .. } = &this.common;
+        let (name, threads) = (rules.name(), this.threads);
+        let (es, s) = (if *batch == 1 { "" } else { "es" }, if threads == 1 { "" } else { "s" });
+        format!("<VectorGame of {batch} match{es}, {name:?} at {seats} seats, {threads} thread{s}>")
+    },
+    hash = {
+        let key = this.common.key;
+        (this.common.rules.name(), this.common.seats, this.common.batch, key.seed, key.agents, key.deal)
+    },
+    reduce(py) = {
+        let common = &this.common;
+        let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
+        let batch = this.batch()?;
+        let own_seeds = |key: Key| ((key.seed, key.agents) != (common.key.seed, common.key.agents)).then(|| seeds(key));
+        let matches =
+            batch.slots.states().into_iter().map(|MatchState { key, next, given, own }| {
+                (own_seeds(key), key.deal, next, texts(&given), texts(&own))
+            });
+        let Extras { finals: _, all_seats, keys, true_cards } = common.extras;
+        let flags = (common.rotates, common.autoreset, all_seats, keys, true_cards);
+        let state = (this.threads, batch.is_begun, matches.collect::<Vec<_>>(), this.arrays.results(py));
+        let parts = (this.rules(), common.seats, seeds(common.key), specs, flags, common.reward.word(), state);
+        (thaw(py, "_vector")?, parts)
+    };
     /// The rules.
     rules: PyRules = PyRules(this.common.rules);
     /// The number of seats.
@@ -229,35 +253,33 @@ properties! { PyVectorGame, this;
     /// The size of the action space: indices are from 0 to `action_count - 1`.
     action_count: usize = this.common.space.action_count();
     /// The tensors of the seats to act: shape `(batch, layout.size)`, dtype `uint8`.
-    observations<'py>(py): Py<PyArray2<u8>> = this.arrays.observations.clone_ref(py);
+    observations<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.observations.as_ref());
     /// The legal decisions of the seats to act: shape `(batch, action_count)`, dtype `bool`.
-    masks<'py>(py): Py<PyAny> = this.arrays.masks.clone_ref(py);
+    masks<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.masks.as_ref());
     /// Each seat's reward since your last decision: shape `(batch, seats)`, dtype `float32`.
-    rewards<'py>(py): Py<PyArray2<f32>> = this.arrays.rewards.clone_ref(py);
+    rewards<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.rewards.as_ref());
     /// The seats to act: shape `(batch,)`, dtype `int64`.
-    seat<'py>(py): Py<PyArray1<i64>> = this.arrays.seat.clone_ref(py);
+    seat<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.seat.as_ref());
     /// Whether each match ended in the last step: shape `(batch,)`, dtype `bool`.
-    done<'py>(py): Py<PyAny> = this.arrays.done.clone_ref(py);
+    done<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.done.as_ref());
     /// Each seat's tensor at the end of the match, valid where `done`: shape `(batch, seats, layout.size)`, dtype `uint8`.
     /// `None` without `finals`.
-    final_observations<'py>(py): Option<Py<PyArray3<u8>>> =
-        this.arrays.finals.as_ref().map(|finals| finals.clone_ref(py));
+    final_observations<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.final_observations.as_ref());
     /// Each seat's current tensor: shape `(batch, seats, layout.size)`, dtype `uint8`. `None` without `all_seats`.
     ///
     /// Not for players: a player may only see the tensor of its own seat.
-    all_observations<'py>(py): Option<Py<PyArray3<u8>>> =
-        this.arrays.all_observations.as_ref().map(|all| all.clone_ref(py));
+    all_observations<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.all_observations.as_ref());
     /// The key of the information set of the seat to act: its upper and lower 64 bits, shape `(batch, 2)`, dtype `uint64`. `None`
     /// without `keys`.
     ///
     /// Two rows are equal if and only if their seats have the same events and decisions in this round, where seats are counted from the
     /// seat with the first turn. `"%016x%016x" % tuple(keys[i])` is the key as text, as in `SmallGame.keys`.
-    keys<'py>(py): Option<Py<PyArray2<u64>>> = this.arrays.keys.as_ref().map(|keys| keys.clone_ref(py));
+    keys<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.keys.as_ref());
     /// The class of the true card in each spot, as in `layout.classes`: shape `(batch, seats, rules.slots)`, dtype `int8`; −1 for no card.
     /// Seats are relative to the seat to act. `None` without `true_cards`.
     ///
     /// Not for players: it contains hidden cards.
-    true_cards<'py>(py): Option<Py<PyArray3<i8>>> = this.arrays.true_cards.as_ref().map(|cards| cards.clone_ref(py));
+    true_cards<'py>(py): Option<Py<PyAny>> = object(py, this.arrays.true_cards.as_ref());
     /// The deal number of each match: a new array of shape `(batch,)`, dtype `uint64`.
     deals<'py>(py): PyResult<Bound<'py, PyArray1<u64>>> = {
         let batch = this.batch()?;
@@ -414,41 +436,12 @@ impl PyVectorGame {
         self.common.batch
     }
 
-    fn __repr__(&self) -> String {
-        let BatchSettings { rules, seats, batch, .. } = &self.common;
-        let (name, threads) = (rules.name(), self.threads);
-        let (es, s) = (if *batch == 1 { "" } else { "es" }, if threads == 1 { "" } else { "s" });
-        format!("<VectorGame of {batch} match{es}, {name:?} at {seats} seats, {threads} thread{s}>")
-    }
-
-    fn __hash__(&self) -> u64 {
-        let key = self.common.key;
-        hash_of(&(self.common.rules.name(), self.common.seats, self.common.batch, key.seed, key.agents, key.deal))
-    }
-
     fn __copy__(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
         self.copy(py)
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<PyVectorGame> {
         self.copy(py)
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio_game._cambio")?.getattr("_vector")?;
-        let common = &self.common;
-        let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
-        let batch = self.batch()?;
-        let own_seeds = |key: Key| ((key.seed, key.agents) != (common.key.seed, common.key.agents)).then(|| seeds(key));
-        let matches =
-            batch.slots.states().into_iter().map(|MatchState { key, next, given, own }| {
-                (own_seeds(key), key.deal, next, texts(&given), texts(&own))
-            });
-        let Extras { finals: _, all_seats, keys, true_cards } = common.extras;
-        let flags = (common.rotates, common.autoreset, all_seats, keys, true_cards);
-        let state = (self.threads, batch.is_begun, matches.collect::<Vec<_>>(), self.arrays.results(py));
-        let parts = (self.rules(), common.seats, seeds(common.key), specs, flags, common.reward.word(), state);
-        (thaw, parts).into_pyobject(py)
     }
 }
 
@@ -482,7 +475,7 @@ pub(crate) fn vector(
         return Err(error::CambioError::new_err(what));
     }
     let (rotates, autoreset, all_seats, keys, true_cards) = flags;
-    let extras = Extras { finals: results.2.is_some(), all_seats, keys, true_cards };
+    let extras = Extras { finals: results[2].is_some(), all_seats, keys, true_cards };
     let (key, specs) = (key_of(seeds)?, (!specs.is_empty()).then_some(specs));
     let common = BatchSettings::new((rules, seats), key, batch, specs, reward, (rotates, autoreset), extras)?;
     let matches = matches.into_iter().map(|(seeds, deal, next, given, own)| {

@@ -64,11 +64,11 @@ def test_a_decision_too_many_is_refused() -> None:
 
 def test_an_observation_must_follow_from_its_events() -> None:
     game = midway("classic", 2, 3, 30)
-    make, (rules, view, codes, *rest) = game.observe(0).__reduce__()
-    assert make(rules, view, codes, *rest) == game.observe(0)
+    make, (position, codes, *rest) = game.observe(0).__reduce__()
+    assert make(position, codes, *rest) == game.observe(0)
     other = game.observe(1).__reduce__()[1]
-    for wrong in (codes[1:], other[2], []):
+    for wrong in (codes[1:], other[1], []):
         with pytest.raises(cambio.CambioError, match="impossible card"):
-            make(rules, view, wrong, *rest)
+            make(position, wrong, *rest)
     with pytest.raises(cambio.CambioError):
-        make(rules, other[1], codes, *rest)
+        make(other[0], codes, *rest)

@@ -265,11 +265,11 @@ def test_only_the_parallel_environment_is_parallelizable() -> None:
         (functools.partial(cambio.tournament, ["greedy", "random"]), "deals seats seed threads rows"),
         (
             functools.partial(cambio.sprt, "greedy", "random"),
-            "deals seats seed threads rounds normalized elo0 elo1 alpha beta luck",
+            "deals seats seed threads rounds elo0 elo1 alpha beta luck",
         ),
         (
             functools.partial(cambio.tune, "greedy(call_at=?)", "3..4"),
-            "deals seats seed threads rounds mixture generations validate luck",
+            "deals seats seed threads rounds mixture validate luck",
         ),
         (functools.partial(cambio.advantage, "greedy", "sharp"), "deals seats seed threads playouts"),
         (functools.partial(cambio.TextPlayer, str), "attempts rules otherwise"),
@@ -278,7 +278,7 @@ def test_only_the_parallel_environment_is_parallelizable() -> None:
     ],
 )
 def test_options_of_functions_are_checked(call: Callable[..., Any], names: str) -> None:
-    flags, numbers = {"rows", "rounds", "normalized", "mixture", "rules"}, {"elo0", "elo1", "alpha", "beta"}
+    flags, numbers = {"rows", "rounds", "mixture", "rules"}, {"elo0", "elo1", "alpha", "beta"}
     for name in names.split():
         texts: list[Any] = [] if "seed" in name else ["3"]
         wrong: list[Any] = [1, "yes", None] if name in flags else [math.nan, math.inf, True, "1", None]

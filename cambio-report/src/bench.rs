@@ -24,7 +24,7 @@ pub use self::result::BenchResult;
 pub(crate) use self::result::{BenchRequest, RobustResult, WinShare};
 use self::result::{EXACT, EXPERIMENTS, ExactResult, REQUEST, RESULT, exact_file, read_json, refusal_file};
 pub(crate) use self::suite::RUN_PARTS;
-use self::suite::{BenchTable, Suite, write_rules};
+use self::suite::{BenchTable, Suite, plans, write_rules};
 
 /// The parts of the benchmark.
 pub const BENCH_PARTS: [&str; 6] = ["duel", "table", "match", "transfer", "exact", "robust"];
@@ -176,7 +176,7 @@ impl<'a> Bench<'a> {
             let experiments = new.join(EXPERIMENTS);
             write_rules(&experiments)?;
             for table in &self.tables {
-                let experiment = self.suite.experiment(table, &self.request.agent).in_current_folder()?;
+                let experiment = table.experiment.clone().in_current_folder()?;
                 write_whole(&experiments.join(format!("{}.toml", table.name)), experiment.to_toml().as_bytes())?;
             }
             Ok(write_whole(&new.join(REQUEST), (serde_json::to_string(&self.request)? + "\n").as_bytes())?)
@@ -347,7 +347,7 @@ impl<'a> Bench<'a> {
     /// If this program has other networks than the suite, or a run cannot be read.
     pub fn runs(&self) -> Result<Vec<(String, FoundRun)>, BenchError> {
         self.suite.check_networks()?;
-        let wanted = self.suite.plans(&self.tables, &self.request.agent, self.roster)?;
+        let wanted = plans(&self.tables, self.roster)?;
         let check = |(table, wanted): (&BenchTable, PlayablePlan)| {
             let path = self.folder.join(&table.name);
             let flaw = |text: String, outcome| Err(BenchCheck { text, outcome });

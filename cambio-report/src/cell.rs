@@ -13,12 +13,9 @@ use cambio_stats::ratings::{Fit, Misfit, Residual};
 use cambio_stats::{ELO, Interval, Support};
 use serde_json::json;
 
-use crate::figure::{
-    BestComparison, Distribution, Drawing, Figure, IntervalPoint, TimedPoint, forest, scatter, strips,
-};
+use crate::figure::{Distribution, Drawing, Figure, IntervalPoint, TimedPoint, forest, scatter, strips};
 use crate::numbers::{NONE, grouped, listed, maybe, measured, number, percent, plus_minus, range, signed, spread};
 use crate::page::{Block, ReportTable, Section, TableCell, TableRow, code, prose};
-use crate::parameter::{Family, ParameterMean, families};
 use crate::verdict::{RankedAgent, RankedAgents, p_value};
 
 /// The maximum number of columns of a matrix of agents. With more agents, only the best 8 get a column.
@@ -29,8 +26,6 @@ const MANY: usize = 8;
 
 /// The maximum number of pairs in the plot of the residuals.
 const MOST_RESIDUALS: usize = 12;
-/// The maximum number of plots of parameters for one table.
-const MOST_CURVES: usize = 6;
 
 /// The residual of a pair, with the agent first that is stronger than the ratings say.
 type NamedResidual<'a> = (Residual, [&'a str; 2]);
@@ -92,7 +87,7 @@ impl CellReport<'_> {
         if has_several_agents {
             let note = ratings_note(&ratings);
             let ratings = is_rated.then(|| self.ratings(&ratings));
-            blocks.extend(Block::figures([self.means()].into_iter().chain(ratings).chain(self.curves())));
+            blocks.extend(Block::figures([self.means()].into_iter().chain(ratings)));
             blocks.extend(note.map(Block::note));
         }
         blocks.extend(self.misfit_note().map(Block::note));
@@ -530,27 +525,6 @@ impl CellReport<'_> {
         let caption = json!({ "luck": self.plan.with_luck(), "pairs": residuals.len(), "shown": MOST_RESIDUALS });
         let title = "Deviations of pairs from the ratings";
         Some(self.forest("misfit", title, caption, &estimates, Some(0.0), ("Elo points", 0)))
-    }
-
-    /// For each numeric parameter in which at least three agents differ, the means by its value.
-    fn curves(&self) -> Vec<Figure> {
-        let (ranked, unit) = (&self.ranked, self.ranked.payoff.unit());
-        let specs: Vec<&str> = ranked.agents.iter().map(|agent| agent.label).collect();
-        let plot = |(number, family): (usize, Family)| {
-            let mean = |&(value, agent): &(f64, usize)| {
-                let agent = &ranked.agents[agent];
-                ParameterMean {
-                    value,
-                    mean: agent.mean,
-                    text: format!("{value}: {}", ranked.told(&agent.mean)),
-                    standing: if agent.is_among_best { BestComparison::Best } else { BestComparison::Behind },
-                }
-            };
-            let means: Vec<ParameterMean> = family.members.iter().map(mean).collect();
-            let id = format!("parameter-{}-{}", self.index + 1, number + 1);
-            family.figure(id, &means, (unit, &self.title()), "parameter")
-        };
-        families(&specs).into_iter().take(MOST_CURVES).enumerate().map(plot).collect()
     }
 
     /// The times of the agents: a heading, a table and a plot; nothing if no agent was timed.

@@ -1,18 +1,12 @@
 //! The page that compares several runs.
 
-use std::collections::BTreeSet;
-
-use cambio_sim::{ComparedAgent, ComparedRun, ComparedTable, Comparison, RunDifference, RunScore};
+use cambio_sim::{ComparedAgent, ComparedRun, ComparedTable, Comparison, RunDifference};
 use serde_json::json;
 
-use crate::figure::{BestComparison, Figure, RunMark, run_marks};
+use crate::figure::{Figure, IntervalPoint, forest};
 use crate::numbers::{NONE, count, grouped, listed, plus_minus, signed, spread};
 use crate::page::{Block, Page, ReportTable, Section, TableCell, TableRow, code, how, prose};
-use crate::parameter::{ParameterMean, families};
 use crate::run::PROGRAM;
-
-/// An agent's result in a run with this number.
-type RunResult<'a> = (&'a ComparedAgent, usize, &'a RunScore);
 
 /// Makes the page that compares several runs.
 ///
@@ -27,10 +21,8 @@ type RunResult<'a> = (&'a ComparedAgent, usize, &'a RunScore);
 /// ```
 pub fn of_comparison(comparison: &Comparison) -> Page {
     let tables = comparison.tables.iter().enumerate().map(|(index, table)| Compared { comparison, table, index });
-    let tables: Vec<(Compared<'_>, Vec<Figure>)> = tables.map(|table| (table, table.curves())).collect();
     let folders: Vec<String> = comparison.runs.iter().map(|run| run.stored.path.display().to_string()).collect();
-    let curves = tables.iter().map(|(_, curves)| curves.len()).sum();
-    let header = std::iter::once(Block::verdict("verdict", headline(comparison, curves)));
+    let header = std::iter::once(Block::verdict("verdict", headline(comparison)));
     let runs = Section::new("runs", "Runs", vec![Block::Table(runs(comparison))]);
     let how =
         how(prose("how_comparison", json!({ "program": PROGRAM })), format!("cambio report {}", folders.join(" ")));
@@ -38,21 +30,16 @@ pub fn of_comparison(comparison: &Comparison) -> Page {
         title: format!("Comparison of {} runs", comparison.runs.len()),
         header: header.chain(comparison.notes.iter().map(|note| Block::note(note.as_str().into()))).collect(),
         has_contents: false,
-        sections: [runs]
-            .into_iter()
-            .chain(tables.into_iter().map(|(table, curves)| table.section(curves)))
-            .chain([how])
-            .collect(),
+        sections: [runs].into_iter().chain(tables.map(Compared::section)).chain([how]).collect(),
     }
 }
 
-fn headline(comparison: &Comparison, curves: usize) -> String {
+fn headline(comparison: &Comparison) -> String {
     let differences: Vec<RunDifference> = comparison.differences().map(|(.., difference)| difference).collect();
     let values = json!({
         "tables": comparison.tables.len(),
         "differences": differences.len(),
         "significant": differences.iter().filter(|difference| difference.is_told_apart()).count(),
-        "curves": curves,
     });
     prose("comparison", values)
 }
@@ -93,9 +80,9 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    fn section(&self, curves: Vec<Figure>) -> Section {
+    fn section(self) -> Section {
         let mut blocks = vec![Block::heading("Results"), Block::Table(self.scores())];
-        blocks.extend(Block::figures([self.plot()].into_iter().chain(curves)));
+        blocks.extend(Block::figures([self.plot()]));
         if let Some(differences) = self.differences() {
             blocks.extend([Block::heading("Differences"), Block::Table(differences)]);
         }
@@ -132,67 +119,31 @@ impl Compared<'_> {
     }
 
     fn plot(&self) -> Figure {
-        let marks = |agent: &ComparedAgent| {
-            let scores = agent.scores.iter().zip(&self.comparison.runs).enumerate();
-            let mark = |(run, (score, own)): (usize, (&Option<RunScore>, &ComparedRun))| {
-                let mean = score.as_ref()?.mean;
-                let is_comparable = !agent.has_other_field(run);
-                Some(RunMark { letter: own.letter, mean: mean.mean, interval: mean.ends(), is_comparable })
+        let runs = |agent: &ComparedAgent| {
+            let point = |(run, own): (usize, &ComparedRun)| {
+                let (figure, mean) = (self.told(agent, run)?, agent.scores[run].as_ref()?.mean);
+                let label = format!("{} {}", own.letter, agent.label);
+                Some(IntervalPoint {
+                    label,
+                    figure,
+                    mean: mean.mean,
+                    interval: mean.ends(),
+                    ..IntervalPoint::default()
+                })
             };
-            (agent.label.clone(), scores.filter_map(mark).collect())
+            self.comparison.runs.iter().enumerate().filter_map(point).collect::<Vec<_>>()
         };
-        let agents: Vec<(String, Vec<RunMark>)> = self.table.agents.iter().map(marks).collect();
-        let described = |agent: &ComparedAgent| {
-            let own = self.comparison.runs.iter().enumerate();
-            let told: Vec<String> =
-                own.filter_map(|(run, own)| Some(format!("{} {}", own.letter, self.told(agent, run)?))).collect();
-            format!("{}: {}", agent.label, told.join(", "))
-        };
+        let points: Vec<IntervalPoint> = self.table.agents.iter().flat_map(runs).collect();
         let par = self.comparison.payoff.par(self.table.seats);
-        let is_mixed = agents.iter().any(|(_, marks)| marks.iter().any(|mark| !mark.is_comparable));
+        let is_mixed = points.iter().any(|own| own.figure.ends_with('†'));
         let caption = json!({ "unit": self.unit(), "has_par": par.is_some(), "is_mixed": is_mixed });
         Figure {
             id: format!("runs-{}", self.index + 1),
             title: format!("Mean {} by run, {}", self.unit(), self.table.title),
-            description: listed(self.table.agents.iter().map(described)),
+            description: listed(points.iter().map(|own| format!("{}: {}", own.label, own.figure))),
             caption: prose("comparison_plot", caption),
-            drawing: run_marks(&agents, par, self.unit()),
+            drawing: forest(&points, par, (self.unit(), self.comparison.payoff.digits())),
         }
-    }
-
-    /// For each numeric parameter in which agents of several runs with the same opponents differ, the means by its value.
-    fn curves(&self) -> Vec<Figure> {
-        let results = self.table.agents.iter().flat_map(|agent| {
-            let scores = agent.scores.iter().enumerate();
-            scores.filter_map(move |(run, score)| score.as_ref().map(|score| (agent, run, score)))
-        });
-        let results: Vec<RunResult<'_>> = results.collect();
-        let mut curves = Vec::new();
-        let fields: BTreeSet<usize> = results.iter().map(|(.., score)| score.field).collect();
-        for field in fields {
-            let own: Vec<_> = results.iter().filter(|(.., score)| score.field == field).collect();
-            let specs: Vec<&str> = own.iter().map(|(agent, ..)| agent.label.as_str()).collect();
-            for family in families(&specs) {
-                let members: Vec<_> = family.members.iter().map(|(value, at)| (*value, own[*at])).collect();
-                if members.iter().all(|(_, (_, run, _))| *run == members[0].1.1) {
-                    // The report of the run has this curve.
-                    continue;
-                }
-                let mean = |&(value, (agent, run, score)): &(f64, &RunResult<'_>)| {
-                    let (letter, told) = (self.comparison.runs[*run].letter, self.told(agent, *run));
-                    ParameterMean {
-                        value,
-                        mean: score.mean,
-                        text: format!("{value} ({letter}): {}", told.unwrap_or_default()),
-                        standing: BestComparison::Level,
-                    }
-                };
-                let means: Vec<ParameterMean> = members.iter().map(mean).collect();
-                let id = format!("parameter-{}-{}", self.index + 1, curves.len() + 1);
-                curves.push(family.figure(id, &means, (self.unit(), &self.table.title), "comparison_curve"));
-            }
-        }
-        curves
     }
 
     fn differences(&self) -> Option<ReportTable> {

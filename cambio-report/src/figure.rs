@@ -276,47 +276,6 @@ pub(crate) fn forest(points: &[IntervalPoint], reference: Option<f64>, (unit, di
     drawing
 }
 
-/// The result of an agent in one of several runs.
-#[derive(Clone, Debug)]
-pub(crate) struct RunMark {
-    /// The letter of the run.
-    pub(crate) letter: char,
-    pub(crate) mean: f64,
-    pub(crate) interval: Option<(f64, f64)>,
-    /// Whether the result is comparable with the first result in its row.
-    pub(crate) is_comparable: bool,
-}
-
-const RUN_MARK: f64 = 14.0;
-
-/// A plot with a row for each agent, and in each row a mark for each run, on an axis in this unit.
-pub(crate) fn run_marks(agents: &[(String, Vec<RunMark>)], reference: Option<f64>, unit: &str) -> Drawing {
-    let marks = agents.iter().flat_map(|(_, marks)| marks);
-    let values = marks.clone().flat_map(|mark| covered(mark.mean, [mark.interval, None]));
-    let scale = Scale::around(values.chain(reference), LEFT, RIGHT);
-    let foot = agents.len() as f64 * 24.0 + marks.count() as f64 * RUN_MARK;
-    let mut drawing = Drawing::under_rows(foot, &scale.ticks(5.0), reference.map(|value| scale.at(value)), unit);
-    let mut top = 0.0;
-    for (label, marks) in agents {
-        drawing.row(top + 14.0, label, "");
-        for (place, mark) in marks.iter().enumerate() {
-            let (x, y) = (scale.at(mark.mean), top + 25.0 + place as f64 * RUN_MARK);
-            let bar = mark.interval.map(|ends| scale.span(ends));
-            if let Some(ends) = bar {
-                drawing.across("bar", ends, y);
-            }
-            drawing.circle("ring", (x, y), 3.0);
-            // The letter is at the right of the interval; near the right end of the axis, it is at the left.
-            let (from, to) = bar.map_or((x, x), |(from, to)| (from.min(x - 3.0), to.max(x + 3.0)));
-            let (class, at) = if to > RIGHT - 24.0 { ("left letter", from - 6.0) } else { ("letter", to + 6.0) };
-            let dagger = if mark.is_comparable { "" } else { " †" };
-            drawing.text(class, (at, y + 4.0), &format!("{}{dagger}", mark.letter));
-        }
-        top += 24.0 + marks.len() as f64 * RUN_MARK;
-    }
-    drawing
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Distribution<'a> {
     pub(crate) label: String,
@@ -437,8 +396,6 @@ pub(crate) struct CurveSample {
     pub(crate) mean: f64,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) band: Option<(f64, f64)>,
-    /// The share of bootstrap resamples in which the point is the best.
-    pub(crate) share: Option<f64>,
     pub(crate) standing: BestComparison,
 }
 
@@ -453,9 +410,8 @@ pub(crate) enum BestComparison {
 }
 
 const CURVE: f64 = 190.0;
-const SHARES: f64 = 44.0;
 
-/// A curve: means with intervals and a simultaneous band, and below the curve how often each value is the best.
+/// A curve: means with intervals and a simultaneous band.
 pub(crate) fn curve(samples: &[CurveSample], unit: &str, payoff: &str) -> Drawing {
     let ((left, top), foot) = (HEIGHTS, HEIGHTS.1 + CURVE);
     let place = |number: usize| samples[number].at.unwrap_or(number as f64);
@@ -488,21 +444,6 @@ pub(crate) fn curve(samples: &[CurveSample], unit: &str, payoff: &str) -> Drawin
         if x - half > end + 6.0 {
             end = x + half;
             drawing.text("tick", (x, foot + 15.0), &own.label);
-        }
-    }
-    let shares = samples.iter().zip(&xs).filter_map(|(own, x)| Some((own.share?, *x)));
-    let most = shares.clone().map(|(share, _)| share).fold(f64::MIN_POSITIVE, f64::max);
-    if samples.iter().any(|sample| sample.share.is_some()) {
-        let foot = foot + 66.0 + SHARES;
-        drawing.height = foot + 8.0;
-        drawing.text("name", (0.0, foot - SHARES - 20.0), "best in % of resamples");
-        drawing.across("base", (left, RIGHT), foot);
-        for (share, x) in shares.filter(|(share, _)| *share > 0.0) {
-            let tall = tenth((share / most * SHARES).max(0.6));
-            drawing.path("column", format_args!("M{} {foot}v-{tall}h7v{tall}z", tenth(x - 3.5)));
-            if share >= 0.095 {
-                drawing.text("small", (x, foot - tall - 3.0), &number(share * 100.0, 0));
-            }
         }
     }
     drawing
@@ -564,6 +505,25 @@ fn round_time(seconds: f64) -> String {
         .find(|(value, _)| *value > 0.999)
         .unwrap_or((seconds / 1e-9, "ns"));
     format!("{value:.0} {unit}")
+}
+
+/// The positions of ascending values on an axis, and whether the axis is logarithmic. It is if the values span a factor of
+/// 10 and their ratios are more even than their differences.
+pub(crate) fn axis(values: &[f64]) -> (Vec<f64>, bool) {
+    let logs: Vec<f64> = values.iter().map(|value| libm::log10(*value)).collect();
+    let unevenness = |values: &[f64]| {
+        let steps: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+        let ends =
+            steps.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), step| (least.min(*step), most.max(*step)));
+        ends.1 / ends.0
+    };
+    let spans = values.first().zip(values.last()).is_some_and(|(first, last)| *first > 0.0 && last / first >= 10.0);
+    if spans && unevenness(&logs) < unevenness(values) { (logs, true) } else { (values.to_vec(), false) }
+}
+
+/// The name of an axis.
+pub(crate) fn axis_name(parameter: &str, is_logarithmic: bool) -> String {
+    format!("{parameter}{}", if is_logarithmic { ", logarithmic axis" } else { "" })
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use cambio_exec::read_text;
+use cambio_learn::{CurveRow, JudgedRow, Recipe};
 use cambio_sim::RunError;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -15,54 +15,13 @@ use crate::page::{Block, Page, ReportTable, Section, TableRow, code, how, prose}
 /// The maximum number of points of the loss curve. A longer curve is thinned to every second, third … point.
 const MOST_POINTS: usize = 60;
 
-/// The fields of `recipe.toml` that the page shows.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Recipe {
-    rules: String,
-    seats: Vec<usize>,
-    matches: u64,
-    evaluation: Evaluation,
-    bound: Option<toml::Table>,
+/// The wins in percent, with their interval.
+fn wins(row: &JudgedRow) -> String {
+    plus_minus(100.0 * row.win_share, interval(row), 1)
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Evaluation {
-    against: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct CurveRow {
-    matches: u64,
-    rounds: u64,
-    loss: f64,
-}
-
-/// A row of `judged.csv` or `bound.csv`.
-#[derive(Deserialize)]
-struct JudgedRow {
-    matches: u64,
-    against: String,
-    /// The mean win share. Older folders call it `share`.
-    #[serde(alias = "win_share")]
-    share: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-    deals: u64,
-    level: u64,
-    #[serde(default)]
-    seats: usize,
-}
-
-impl JudgedRow {
-    fn share(&self) -> String {
-        plus_minus(100.0 * self.share, self.interval(), 1)
-    }
-
-    fn interval(&self) -> Option<(f64, f64)> {
-        self.low.zip(self.high).map(|(low, high)| (100.0 * low, 100.0 * high))
-    }
+fn interval(row: &JudgedRow) -> Option<(f64, f64)> {
+    row.low.zip(row.high).map(|(low, high)| (100.0 * low, 100.0 * high))
 }
 
 /// The results that a learner has written so far.
@@ -102,7 +61,7 @@ fn rows<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, RunError> {
 pub fn of_learning(folder: &Path) -> Result<Page, RunError> {
     let file = folder.join("recipe.toml");
     let text = read_text(&file).map_err(RunError::unreadable(&file))?;
-    let recipe = &toml::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
+    let recipe = &Recipe::from_toml(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
     let [judged, bound] = ["judged.csv", "bound.csv"].map(|name| rows(&folder.join(name)));
     let (judged, bound) = (&judged?[..], &bound?[..]);
     let learning = Learning { recipe, curve: &rows(&folder.join("curve.csv"))?, judged, bound };
@@ -144,7 +103,7 @@ fn learning_curve(
     let (mut samples, mut words) = (Vec::new(), Vec::new());
     for LearningPoint { matches, mean, interval, text } in points {
         let (label, at) = (thousands(matches), Some(matches as f64 / 1e3));
-        samples.push(CurveSample { label, at, mean, interval, band: None, share: None, standing });
+        samples.push(CurveSample { label, at, mean, interval, band: None, standing });
         words.push(format!("{} matches: {text}", grouped(matches)));
     }
     (curve(&samples, "thousand matches", what), listed(words.into_iter()))
@@ -153,9 +112,9 @@ fn learning_curve(
 fn shares<'a>(rows: impl Iterator<Item = &'a JudgedRow>, what: &'static str) -> (Drawing, String) {
     let point = |row: &JudgedRow| LearningPoint {
         matches: row.matches,
-        mean: 100.0 * row.share,
-        interval: row.interval(),
-        text: format!("{} %", row.share()),
+        mean: 100.0 * row.win_share,
+        interval: interval(row),
+        text: format!("{} %", wins(row)),
     };
     learning_curve(rows.map(point), BestComparison::Level, what)
 }
@@ -185,7 +144,7 @@ impl<'a> Learning<'a> {
                     "against": row.against,
                     "seats": row.seats,
                     "level": row.level,
-                    "share": row.share(),
+                    "share": wins(row),
                     "deals": row.deals,
                     "even": number(100.0 / row.seats as f64, 1),
                 });
@@ -241,7 +200,7 @@ impl<'a> Learning<'a> {
         let row = |&(level, matches): &(u64, u64)| {
             let cell = |&rival: &(usize, &'a str)| {
                 let found = self.of_rival(rival).find(|row| row.level == level);
-                found.map_or_else(|| NONE.to_owned(), JudgedRow::share)
+                found.map_or_else(|| NONE.to_owned(), wins)
             };
             let cells = std::iter::once(grouped(matches)).chain(rivals.iter().map(cell));
             TableRow::new(format!("levels/{level}.net"), cells)

@@ -15,10 +15,10 @@ mod comparison;
 mod figure;
 #[cfg(feature = "learn")]
 mod leaderboard;
+#[cfg(feature = "learn")]
 mod learning;
 mod numbers;
 mod page;
-mod parameter;
 mod run;
 mod tuning;
 mod verdict;
@@ -29,7 +29,8 @@ pub use comparison::of_comparison;
 pub use figure::Plot;
 #[cfg(feature = "learn")]
 pub use leaderboard::{Leaderboard, of_leaderboard};
+#[cfg(feature = "learn")]
 pub use learning::of_learning;
 pub use page::Page;
 pub use run::{Run, of_run, with_page};
-pub use tuning::{Tuning, of_tuning, tuning_files};
+pub use tuning::tuning_files;

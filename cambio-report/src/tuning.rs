@@ -5,66 +5,24 @@ use cambio_sim::tune::{
 };
 use serde_json::json;
 
-use crate::figure::{BestComparison, CurveSample, Figure, curve};
-use crate::numbers::{NONE, grouped, listed, number, percent, plus_minus, signed, spread};
+use crate::figure::{BestComparison, CurveSample, Figure, axis, axis_name, curve};
+use crate::numbers::{NONE, grouped, listed, number, plus_minus, signed, spread};
 use crate::page::{Block, Page, ReportTable, Section, TableCell, TableRow, how, prose};
-use crate::parameter::{axis, axis_name};
 
 /// The results of tuning, as stored in `curve.csv` and `tuning.json`.
-///
-/// ```
-/// use cambio_report::{Tuning, of_tuning};
-/// use cambio_sim::Payoff;
-/// use cambio_sim::tune::{AgainstField, MethodName, ResponsePoint, TuningOutcome, TuningResult};
-///
-/// let point = |value: &str, payoff| ResponsePoint {
-///     field: "greedy".into(),
-///     agent: format!("greedy(call_at={value})"),
-///     value: value.into(),
-///     deals: 100,
-///     payoff,
-///     ..ResponsePoint::default()
-/// };
-/// let points = [point("3", 0.48), point("6", 0.51)];
-/// let result = TuningResult {
-///     version: "0.1.0".into(),
-///     agent: "greedy(call_at=?)".into(),
-///     ranges: vec!["3..6:3".into()],
-///     rules: "classic".into(),
-///     seats: 2,
-///     payoff: Payoff::RankPoints,
-///     seed: 1.into(),
-///     mixture: false,
-///     adjusted: false,
-///     undecided: false,
-///     command: "cambio tune …".into(),
-///     found: TuningOutcome::AgainstField(AgainstField {
-///         field: vec!["greedy".into()],
-///         method: MethodName::Sweep,
-///         blocks: 200,
-///         best: "greedy(call_at=6)".into(),
-///         best_value: "6".into(),
-///         estimate: 0.51,
-///         validation: None,
-///     }),
-/// };
-/// let tuning = Tuning { points: &points, result: &result };
-/// assert!(tuning.is_best(&points[1]) && !tuning.is_best(&points[0]));
-/// assert!(of_tuning(tuning).html().contains("The best of greedy(call_at=?)"));
-/// ```
 #[derive(Clone, Copy)]
-pub struct Tuning<'a> {
+struct Tuning<'a> {
     /// The rows of `curve.csv`.
-    pub points: &'a [ResponsePoint],
+    points: &'a [ResponsePoint],
     /// The content of `tuning.json`.
-    pub result: &'a TuningResult,
+    result: &'a TuningResult,
 }
 
 /// The maximum number of curves, for self-play mode.
 const MOST_CURVES: usize = 24;
 
 /// Makes the page of tuning results.
-pub fn of_tuning(tuning: Tuning<'_>) -> Page {
+fn of_tuning(tuning: Tuning<'_>) -> Page {
     let result = tuning.result;
     let mut fields: Vec<&str> = tuning.points.iter().map(|point| point.field.as_str()).collect();
     fields.dedup();
@@ -115,7 +73,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// Whether the point is the best against its field; in self-play mode, the best response to its field.
-    pub fn is_best(&self, point: &ResponsePoint) -> bool {
+    fn is_best(&self, point: &ResponsePoint) -> bool {
         if let TuningOutcome::AgainstField(found) = &self.result.found {
             return point.agent == found.best;
         }
@@ -156,7 +114,6 @@ impl<'a> Tuning<'a> {
             mean: point.payoff,
             interval: point.low.zip(point.high),
             band: point.low_simultaneous.zip(point.high_simultaneous),
-            share: point.best_share,
             standing: self.standing(point),
         };
         let samples: Vec<CurveSample> = points.iter().enumerate().map(sample).collect();
@@ -175,6 +132,11 @@ impl<'a> Tuning<'a> {
             caption: prose("tuning_curve", json!({ "field": field, "table": self.table_of_play() })),
             drawing: curve(&samples, &unit, self.unit()),
         }
+    }
+
+    /// Whether the values were not played on the same deals.
+    fn is_uneven(&self) -> bool {
+        self.points.iter().any(|point| point.deals != self.points[0].deals)
     }
 
     /// How to read the curves.
@@ -198,10 +160,10 @@ impl<'a> Tuning<'a> {
             "values": self.points.len(),
             "table": self.table_of_play(),
             "mixture": self.result.mixture,
-            "field": found.field,
+            "field": self.result.field,
             "is_compared": best.among_best.is_some(),
             "level": level,
-            "method": if best.best_share.is_some() { "Hsu" } else { "paired differences" },
+            "method": if !self.is_uneven() { "Hsu" } else { "paired differences" },
         });
         vec![prose("tuning_verdict", first), self.validation(found.validation.as_ref())]
     }
@@ -209,7 +171,9 @@ impl<'a> Tuning<'a> {
     fn validation(&self, validation: Option<&Validation>) -> String {
         let played = match validation {
             None => return prose("validation_missing", json!({})),
-            Some(Validation::Same { incumbent }) => return prose("validation_same", json!({ "incumbent": incumbent })),
+            Some(Validation::Same { incumbent, .. }) => {
+                return prose("validation_same", json!({ "incumbent": incumbent }));
+            }
             Some(Validation::Played(played)) => played,
         };
         let digits = self.digits();
@@ -230,7 +194,7 @@ impl<'a> Tuning<'a> {
     fn table(&self) -> ReportTable {
         let digits = self.digits();
         let deals = self.points.first().map_or(0, |point| point.deals);
-        let is_uneven = self.points.iter().any(|point| point.deals != deals);
+        let is_uneven = self.is_uneven();
         let row = |point: &ResponsePoint| {
             let half = |ends: Option<(f64, f64)>| match ends {
                 None => NONE.to_owned(),
@@ -247,13 +211,12 @@ impl<'a> Tuning<'a> {
                 number(point.payoff, digits),
                 half(point.low.zip(point.high)),
                 half(point.low_simultaneous.zip(point.high_simultaneous)),
-                point.best_share.map_or_else(|| NONE.to_owned(), percent),
                 word.to_owned(),
             ];
             let deals = is_uneven.then(|| grouped(point.deals));
             TableRow::new(point.value.as_str(), cells.into_iter().chain(deals))
         };
-        let mut columns = vec!["mean", "single", "simultaneous", "best", "standing"];
+        let mut columns = vec!["mean", "single", "simultaneous", "standing"];
         columns.extend(is_uneven.then_some("deals"));
         let has_mirror = self.points.iter().any(|point| point.is_mirror);
         let caption = prose(
@@ -297,12 +260,55 @@ impl<'a> Tuning<'a> {
     }
 }
 
-/// The files of a tuning: `curve.csv`, `scores.csv` (not with CMA-ES), `tuning.json` and `report.html`.
+/// The files of a tuning: `curve.csv`, `scores.csv`, `tuning.json` and `report.html`.
 ///
 /// The columns of `curve.csv` are the fields of [`ResponsePoint`], and a column of numbers for each tuned parameter.
 ///
 /// # Errors
 /// If a value cannot be written as CSV or JSON.
+///
+/// ```
+/// use cambio_report::tuning_files;
+/// use cambio_sim::Payoff;
+/// use cambio_sim::tune::{AgainstField, MethodName, ResponsePoint, Tuned, TuningOutcome, TuningResult};
+///
+/// let point = |value: &str, payoff| ResponsePoint {
+///     field: "greedy".into(),
+///     agent: format!("greedy(call_at={value})"),
+///     value: value.into(),
+///     deals: 100,
+///     payoff,
+///     ..ResponsePoint::default()
+/// };
+/// let points = vec![point("3", 0.48), point("6", 0.51)];
+/// let result = TuningResult {
+///     version: "0.1.0".into(),
+///     agent: "greedy(call_at=?)".into(),
+///     ranges: vec!["3..6:3".into()],
+///     rules: "classic".into(),
+///     seats: 2,
+///     field: vec!["greedy".into()],
+///     payoff: Payoff::RankPoints,
+///     seed: "1".into(),
+///     mixture: false,
+///     adjusted: false,
+///     undecided: false,
+///     method: Some(MethodName::Sweep),
+///     command: "cambio tune …".into(),
+///     found: TuningOutcome::AgainstField(AgainstField {
+///         blocks: 200,
+///         best: "greedy(call_at=6)".into(),
+///         best_value: "6".into(),
+///         estimate: 0.51,
+///         validation: None,
+///     }),
+/// };
+/// let files = tuning_files(&Tuned { points, scores: Vec::new(), result })?;
+/// let (name, page) = &files[3];
+/// assert_eq!(*name, "report.html");
+/// assert!(String::from_utf8_lossy(page).contains("The best of greedy(call_at=?)"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn tuning_files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
     let Tuned { points, scores, result } = tuned;
     let mut curve = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
@@ -312,13 +318,11 @@ pub fn tuning_files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>
     points.iter().try_for_each(|point| curve.serialize((point, point.value.split(' ').collect::<Vec<_>>())))?;
     let whole = |csv: csv::Writer<Vec<u8>>| csv.into_inner().map_err(csv::IntoInnerError::into_error);
     let mut files = vec![("curve.csv", whole(curve)?)];
-    if !scores.is_empty() {
-        let mut csv = csv::Writer::from_writer(Vec::new());
-        for (index, scores) in scores.iter().enumerate() {
-            append(scores, index == 0, &mut csv)?;
-        }
-        files.push(("scores.csv", whole(csv)?));
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    for (index, scores) in scores.iter().enumerate() {
+        append(scores, index == 0, &mut csv)?;
     }
+    files.push(("scores.csv", whole(csv)?));
     let text = serde_json::to_string_pretty(result)? + "\n";
     files.push(("tuning.json", text.into_bytes()));
     files.push(("report.html", of_tuning(Tuning { points, result }).html().into_bytes()));

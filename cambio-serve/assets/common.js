@@ -1,6 +1,6 @@
 // Code that all pages share: the names of the players, and what this browser stores.
 
-import { LETTERS } from "./cards.js";
+import { h, LETTERS } from "./cards.js";
 export { counted, h, LETTERS, listed, s } from "./cards.js";
 
 // The levels of opponents, from the weakest to the strongest: name, description, and spec of the agent. A search takes longer with more
@@ -42,7 +42,26 @@ export const rulesName = (name) => {
   return (RULES[base] ?? base) + round;
 };
 
+// Shows a sentence in the corner of the window until it is closed, with a button if there is something to do.
+// A sentence that is still shown is not repeated.
+export function notice(text, label, act) {
+  if ([...document.querySelectorAll(".notice-box > span")].some((one) => one.textContent === text)) return;
+  const box = h("div", { class: "notice-box", role: "status" }, h("span", {}, text),
+    label ? h("button", { type: "button", class: "primary", onclick: act }, label) : "",
+    h("button", { type: "button", onclick: () => box.remove() }, "Close"));
+  document.body.append(box);
+}
+
 // ---- What this browser stores
+
+// The values of all visits by key. Empty if this browser blocks them.
+export const storage = (() => {
+  try {
+    return localStorage;
+  } catch {
+    return {};
+  }
+})();
 
 // Kinds of stored values: a kind returns a valid value, and the default instead of any other. Another version of the pages, an extension
 // or a person can have stored anything.
@@ -54,6 +73,7 @@ const oneOf = (values, otherwise) => when((value) => values.includes(value), oth
 const text = (otherwise = null) => when(isText, otherwise);
 const flag = (otherwise) => oneOf([true, false], otherwise);
 const list = (isValid) => when(areAll(isValid), []);
+const whole = when(Number.isSafeInteger);
 const number = when((value) => Number.isSafeInteger(value) && value >= 0);
 const group = (kinds) => (value) => Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, kind(isGroup(value) ? value[name] : undefined)]));
 const json = (kind) => (value) => kind(parsed(value));
@@ -71,6 +91,8 @@ export const CHOICES = {
 export const REACTIONS = [null, 1500, 1000, 600];
 const chosen = (name, otherwise) => oneOf(Object.keys(CHOICES[name]), otherwise);
 
+const dailyDeal = group({ number, table: number, points: whole, par: whole, blunders: number });
+
 // Everything that is stored, by the first word of its key.
 const KINDS = {
   // The settings at a table.
@@ -81,7 +103,8 @@ const KINDS = {
     notes: flag(true), practice: flag(true), one_round: flag(false), reaction: oneOf(REACTIONS, null),
   }),
   guided: flag(false),
-  daily: group({ number, table: number, line: text(), blunders: number }),
+  // The daily deals. The points are missing until the round is over, par and the blunders until later.
+  daily: (value) => list(isGroup)(value).map(dailyDeal),
   // The number of the last table. Numbers are not used again, because pages and results keep them.
   last: when((value) => Number.isSafeInteger(value) && value >= 0 && value < 1e12, 0),
   // A table: its request and decisions, its entry in the list of tables, and the record when the match is over.
@@ -89,9 +112,9 @@ const KINDS = {
     saved: text(), record: text(),
     about: json(group({ table: number, rules: text(""), names: list(isText), seat, round: number, over: flag(false) })),
   }),
-  // Only in this tab: the name of its desk at a server, the guide of a table with the topics that came up and the topics of its text, the last matches from files and links,
-  // and the finished analyses, by round, of the match that was shown last.
-  guide: group({ table: text(), told: list(isText), steps: when(Number.isSafeInteger, 0), shown: list(isText), isOn: flag(true) }),
+  // Only in this tab: the name of its desk at a server, the table whose guide is closed, the last matches from
+  // files and links, and the finished analyses, by round, of the match that was shown last.
+  guide: text(),
   desk: text(),
   matches: when(areAll((one) => number(one?.number) !== null && isText(one.record)), []),
   reviews: group({ record: text(), reviews: list((value) => value === null || isReview(value)) }),

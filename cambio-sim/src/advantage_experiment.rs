@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::plan::Unit;
 use crate::play::PlayError;
-use crate::study::{Stage, StudyDriver, StudyError, StudyStep, TableOptions, in_range, lock_of};
+use crate::study::{Stage, StudyDriver, StudyError, TableOptions, in_range, lock_of};
 
 /// Rounds between an agent in one seat and a policy in all other seats. Each deal is played in every seat.
 ///
@@ -233,8 +233,7 @@ impl AdvantageOptions {
         let rules = Unit::Rounds.of(named);
         rules.covers(seats).map_err(|error| StudyError::Option("seats", error.to_string()))?;
         let identity = rules.spec().to_json().to_string();
-        let step = StudyStep::Begin { about: String::new(), agents: vec![agent.to_string()], seed };
-        driver.begin(step, &lock_of("advantage", self, &identity))?;
+        driver.begin(&lock_of("advantage", self, &identity))?;
         let round = Round { rules: &rules, seats, agent: &agent, over: &over, playouts: self.playouts, seed };
         let part = |deal, seat: usize, _: &Worker<'_>| Some(round.play(deal, Seat::ALL[seat]));
         let add = |totals: &mut DealTotals, seats: &[RoundSums]| {

@@ -35,8 +35,6 @@ pub use text::{FEW_DEALS, few_deals_note};
 pub struct Digest {
     /// The sums of each cell, in the order of the plan.
     pub cells: Vec<CellDigest>,
-    /// The index of the cell of the last block that was added.
-    pub last_cell: usize,
     /// The number of blocks that were played.
     blocks: u64,
     faults: Vec<FaultRow>,
@@ -60,7 +58,6 @@ impl Digest {
         }
         for (block, outcomes) in plan.batch(batch).map(|number| plan.block(number)).zip(extract.blocks()) {
             self.cells[block.cell_index].add(&block, outcomes);
-            self.last_cell = block.cell_index;
         }
         self.blocks = plan.batch(batch).end;
         self.faults.extend(faults.iter().filter_map(|line| FaultRow::read(line)));
@@ -73,7 +70,6 @@ pub(crate) mod streams {
     pub(crate) const PAIRS: u32 = 2 << 16;
     pub(crate) const GAMES: u32 = 3 << 16;
     pub(crate) const CURVE: u32 = 4 << 16;
-    pub(crate) const SEARCH: u32 = 5 << 16;
     pub(crate) const EQUALS: u32 = 6 << 16;
     pub(crate) const BASELINE: u32 = 7 << 16;
     pub(crate) const ADJUSTED_PAIRS: u32 = 9 << 16;

@@ -37,13 +37,11 @@ pub struct Report {
 
 /// The progress of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct PlayProgress<'a> {
+pub struct PlayProgress {
     /// The number of matches played in this call.
     pub played: u64,
     /// The number of matches to play in this call.
     pub of: u64,
-    /// The sums of all committed batches.
-    pub digest: &'a Digest,
 }
 
 /// Plays plans. Batches are played in parallel and committed in canonical order.
@@ -58,7 +56,7 @@ pub struct PlayProgress<'a> {
 /// let mut folder = RunFolder::create(&path, &plan)?;
 ///
 /// let executor = Executor::new(2)?;
-/// let show = |progress: &cambio_sim::PlayProgress<'_>| eprintln!("{} of {}", progress.played, progress.of);
+/// let show = |progress: &cambio_sim::PlayProgress| eprintln!("{} of {}", progress.played, progress.of);
 /// let report = Runner::new(&executor).with_progress(&show).run(&plan, &mut folder)?;
 ///
 /// report.outcome?;
@@ -82,7 +80,7 @@ pub struct PlayProgress<'a> {
 #[derive(Clone, Copy)]
 pub struct Runner<'a> {
     executor: &'a Executor,
-    progress: &'a dyn Fn(&PlayProgress<'_>),
+    progress: &'a dyn Fn(&PlayProgress),
 }
 
 impl<'a> Runner<'a> {
@@ -93,7 +91,7 @@ impl<'a> Runner<'a> {
 
     /// Calls `progress` about ten times a second, on the calling thread.
     #[must_use]
-    pub fn with_progress(self, progress: &'a dyn Fn(&PlayProgress<'_>)) -> Runner<'a> {
+    pub fn with_progress(self, progress: &'a dyn Fn(&PlayProgress)) -> Runner<'a> {
         Runner { progress, ..self }
     }
 
@@ -108,8 +106,8 @@ impl<'a> Runner<'a> {
             digest.add(plan, played.entry.batch, &played.extract, &played.faults);
             Ok(())
         };
-        let look = |(_, digest, _): &mut (u64, Digest, Timing), played| {
-            (self.progress)(&PlayProgress { played, of: plan.matches(), digest });
+        let look = |_: &mut (u64, Digest, Timing), played| {
+            (self.progress)(&PlayProgress { played, of: plan.matches() });
             Ok(())
         };
         let mut state = (0, Digest::new(plan), Timing::default());
@@ -134,7 +132,7 @@ impl<'a> Runner<'a> {
         let batches = folder.batches_left();
         let of = plan.matches_of(batches.clone());
         let look = |folder: &mut RunFolder, played| {
-            (self.progress)(&PlayProgress { played, of, digest: folder.digest.get_or_insert_default() });
+            (self.progress)(&PlayProgress { played, of });
             // With slow agents, the next batch may finish long after a commit is due.
             folder.commit_if_due()
         };

@@ -1,7 +1,4 @@
-//! The sequential probability ratio test (SPRT) of two agents, which stops as soon as one hypothesis is accepted. The test plays
-//! deals, or reads the deals of a stored run.
-
-mod stored;
+//! The sequential probability ratio test (SPRT) of two agents, which stops as soon as one hypothesis is accepted.
 
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -9,21 +6,16 @@ use std::path::Path;
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
 use cambio_exec::{Executor, Worker};
-use cambio_stats::sprt::{
-    FIRST_LOOK, Hypotheses, Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo, t_of_normalized_elo,
-};
-use cambio_stats::stopping::{MedianEstimate, Steps, StoppedTest};
-use cambio_stats::{Interval, Moments, Support};
+use cambio_stats::sprt::{Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo};
+use cambio_stats::{Interval, Moments, Support, anytime};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::digest::FINE;
-use crate::plan::{Block, Cell, Experiment, Lineup, PlayablePlan};
+use crate::plan::{Block, Cell, Experiment, PlayablePlan};
 use crate::play::{PlayError, play_block};
 use crate::rows::PlayerRow;
-use crate::study::{SettingOptions, Stage, StudyDriver, StudyError, StudyStep, in_range, lock_of, probability};
-
-pub use stored::{DuelError, StoredDuel, StoredSprtResult};
+use crate::study::{SettingOptions, Stage, StudyDriver, StudyError, in_range, lock_of, probability};
 
 /// A test: is the agent better than the other by `elo0` (H0) or by `elo1` (H1)?
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
@@ -44,9 +36,6 @@ pub struct SprtOptions {
     /// The hypothesis H1: the agent is better than the opponent by ELO Elo points; ELO must be above --elo0
     #[cfg_attr(feature = "clap", arg(long, value_name = "ELO", default_value_t = Self::default().elo1, allow_negative_numbers = true))]
     pub elo1: f64,
-    /// Use normalized Elo, which measures the score in standard deviations of a game
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub normalized: bool,
     /// The probability of accepting H1 if H0 is true
     #[cfg_attr(feature = "clap", arg(long, default_value_t = Self::default().alpha))]
     pub alpha: f64,
@@ -66,7 +55,6 @@ impl Default for SprtOptions {
             setting: SettingOptions::default(),
             elo0: 0.0,
             elo1: 10.0,
-            normalized: false,
             alpha: 0.05,
             beta: 0.05,
             deals: 100_000,
@@ -103,9 +91,6 @@ pub struct SprtResult {
     /// The same without the luck of the cards, in millionths of halves; `None` if the luck was not measured. The verdict
     /// then depends on these scores.
     pub adjusted: Option<Moments>,
-    /// The first agent's expected score, corrected for the bias of stopping; `None` if the test stopped after the first look
-    /// and all deals have the same score.
-    pub estimate: Option<MedianEstimate>,
     /// The number of deals with each possible score.
     pub counts: Vec<u64>,
 }
@@ -120,21 +105,27 @@ impl SprtResult {
         }
     }
 
+    /// The ends of the anytime-valid 95 % interval of [`SprtResult::mean`], which is valid whenever the test stops.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.mean()?.ends_at(anytime::factor(self.deals))
+    }
+
     /// The result as an object, for programs.
     pub fn to_json(&self) -> serde_json::Value {
         let SprtResult { options, rules, seats, seed, .. } = self;
         let score = self.scores.interval(2.0, Support::Share);
-        let adjusted = self.adjusted.as_ref().and_then(|_| self.mean());
+        let (mean, ends) = (self.mean(), self.ends());
+        let adjusted = mean.filter(|_| self.adjusted.is_some());
         let verdict = match self.verdict {
             Verdict::First => "first",
             Verdict::Second => "second",
             Verdict::Undecided => "undecided",
         };
         json!({
-            "version": env!("CARGO_PKG_VERSION"), "estimate": self.estimate.map(|found| found.median),
-            "estimate_low": self.estimate.map(|found| found.low), "estimate_high": self.estimate.map(|found| found.high),
+            "version": env!("CARGO_PKG_VERSION"), "estimate": ends.map(|_| mean.map(|mean| mean.mean)),
+            "estimate_low": ends.map(|ends| ends.0), "estimate_high": ends.map(|ends| ends.1),
             "agent": options.agent, "other": options.other, "rules": rules, "seats": seats,
-            "seed": seed.to_string(), "elo_0": options.elo0, "elo_1": options.elo1, "normalized": options.normalized,
+            "seed": seed.to_string(), "elo_0": options.elo0, "elo_1": options.elo1,
             "alpha": options.alpha, "beta": options.beta, "verdict": verdict, "log_likelihood_ratio": self.ratio,
             "bounds": [self.bounds.0, self.bounds.1], "deals": self.deals, "matches": self.matches,
             "counts": self.counts, "score": score.map(|score| score.mean),
@@ -169,34 +160,28 @@ fn mean_without_luck(adjusted: &Moments) -> Option<Interval> {
 
 struct SequentialReader {
     test: Sprt,
+    /// The means of the hypotheses.
+    means: (f64, f64),
     scores: Moments,
-    /// For a test without the luck of the cards: the means of the hypotheses, and the adjusted scores.
-    adjusted: Option<((f64, f64), Moments)>,
+    /// For a test without the luck of the cards: the adjusted scores.
+    adjusted: Option<Moments>,
     /// The number of pairs of seats on a deal, one seat of each agent.
     pairs: usize,
 }
 
 impl SequentialReader {
     fn new(options: &SprtOptions, pairs: usize, measures_luck: bool) -> SequentialReader {
-        let hypotheses = if options.normalized {
-            let t = |elo| t_of_normalized_elo(elo, pairs);
-            Hypotheses::Normalized(t(options.elo0), t(options.elo1))
-        } else {
-            Hypotheses::Mean(score_of_elo(options.elo0), score_of_elo(options.elo1))
-        };
-        let adjusted = match hypotheses {
-            Hypotheses::Mean(first, second) if measures_luck => Some(((first, second), Moments::default())),
-            _ => None,
-        };
-        let test = Sprt::new(hypotheses, 2 * pairs + 1, options.alpha, options.beta);
-        SequentialReader { test, scores: Moments::default(), adjusted, pairs }
+        let means = (score_of_elo(options.elo0), score_of_elo(options.elo1));
+        let adjusted = measures_luck.then(Moments::default);
+        let test = Sprt::new(means, 2 * pairs + 1, options.alpha, options.beta);
+        SequentialReader { test, means, scores: Moments::default(), adjusted, pairs }
     }
 
     fn add(&mut self, score: DealScore) {
         self.test.add(score.halves);
         let (pairs, halves) = (self.pairs as i64, score.halves as i64);
         self.scores.add(pairs, halves);
-        if let Some((_, adjusted)) = &mut self.adjusted {
+        if let Some(adjusted) = &mut self.adjusted {
             adjusted.add(pairs, halves * FINE - score.luck.unwrap_or(0));
         }
     }
@@ -207,44 +192,37 @@ impl SequentialReader {
 
     /// The log likelihood ratio.
     fn ratio(&self) -> f64 {
-        let Some((means, adjusted)) = &self.adjusted else { return self.test.ratio() };
-        mean_without_luck(adjusted).map_or(0.0, |mean| log_likelihood_ratio_of_mean(&mean, *means))
+        let Some(adjusted) = &self.adjusted else { return self.test.ratio() };
+        mean_without_luck(adjusted).map_or(0.0, |mean| log_likelihood_ratio_of_mean(&mean, self.means))
     }
 
     fn verdict(&self) -> Verdict {
         self.test.verdict_at(self.deals(), self.ratio())
     }
 
-    /// The result of the test in this cell; `lineups` is the number of its lineups.
-    fn answer(self, options: &SprtOptions, (cell, rules, seed): (&Cell, &str, Seed), lineups: usize) -> SprtResult {
-        let (deals, ratio) = (self.deals(), self.ratio());
+    /// The result of the test in this cell.
+    fn answer(self, options: &SprtOptions, cell: &Cell) -> SprtResult {
+        let (deals, ratio, table) = (self.deals(), self.ratio(), &options.setting.table);
         let SequentialReader { test, scores, adjusted, .. } = self;
-        let mut result = SprtResult {
+        SprtResult {
             options: options.clone(),
-            rules: rules.to_owned(),
+            rules: table.rules().to_owned(),
             seats: cell.seats,
-            seed,
+            seed: table.seed("sprt"),
             verdict: test.verdict_at(deals, ratio),
             ratio,
             bounds: test.bounds(),
             deals,
-            matches: deals * (lineups * cell.seatings.len()) as u64,
+            matches: deals * cell.matches_a_deal(),
             scores,
-            adjusted: adjusted.map(|(_, adjusted)| adjusted),
-            estimate: None,
+            adjusted,
             counts: test.counts().to_vec(),
-        };
-        result.estimate = options.estimate(&result, &test);
-        result
+        }
     }
 }
 
 impl SprtOptions {
-    /// Checks the options.
-    ///
-    /// # Errors
-    /// If an option is invalid: its name, and what it must be.
-    pub fn check(&self) -> Result<(), StudyError> {
+    fn check(&self) -> Result<(), StudyError> {
         self.setting.table.check()?;
         for (name, elo) in [("elo0", self.elo0), ("elo1", self.elo1)] {
             if !elo.is_finite() || elo.abs() > MAX_ELO {
@@ -289,11 +267,8 @@ impl SprtOptions {
     pub fn run(&self, roster: &Roster, driver: &mut StudyDriver<'_>) -> Result<SprtResult, StudyError> {
         let plan = self.plan(roster)?;
         let cell = &plan.cells[0];
-        let mut reading = SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0), plan.measures_luck());
-        let agents = plan.agents.iter().map(|agent| agent.label.clone()).collect();
-        let seed = self.setting.table.seed("sprt");
-        driver
-            .begin(StudyStep::Begin { about: String::new(), agents, seed }, &lock_of("sprt", self, &plan.run_id()))?;
+        let mut reading = SequentialReader::new(self, pairs_a_deal(cell), plan.measures_luck());
+        driver.begin(&lock_of("sprt", self, &plan.run_id()))?;
         let add = |reading: &mut SequentialReader, lineups: &[DealScore]| {
             reading.add(lineups.iter().fold(DealScore::ZERO, |sum, score| sum.plus(*score)));
             if reading.verdict() == Verdict::Undecided { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -303,14 +278,13 @@ impl SprtOptions {
         };
         let stage = Stage { request: String::new(), deals: 0..self.deals, parts: cell.lineups.len() };
         driver.play(stage, &mut reading, |deal, lineup, _| Some(score_of_lineup(&plan, deal, lineup)), add, status)?;
-        Ok(reading.answer(self, (cell, self.setting.table.rules(), seed), cell.lineups.len()))
+        Ok(reading.answer(self, cell))
     }
 
     fn plan(&self, roster: &Roster) -> Result<PlayablePlan, StudyError> {
         self.check()?;
-        let luck = self.setting.luck.only_if(!self.normalized, "normalized Elo")?;
-        let experiment =
-            Experiment { deals: self.deals, luck, ..self.setting.experiment("sprt", &[&self.agent, &self.other]) };
+        let setting = self.setting.experiment("sprt", &[&self.agent, &self.other]);
+        let experiment = Experiment { deals: self.deals, ..setting };
         let plan = experiment.plan(roster, Path::new("."))?;
         plan.check_agents()?;
         Ok(plan)
@@ -332,33 +306,11 @@ impl SprtOptions {
         StudyDriver::new(executor, &mut |_| ()).play(stage, &mut found, part, add, |_, _| None)?;
         Ok(json!(found).to_string())
     }
-
-    /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.
-    fn estimate(&self, result: &SprtResult, test: &Sprt) -> Option<MedianEstimate> {
-        let SprtResult { deals: clusters, bounds, ratio, .. } = *result;
-        let score = result.mean()?;
-        let usual = MedianEstimate { median: score.mean, low: score.low()?, high: score.high()? };
-        if clusters <= FIRST_LOOK {
-            // The test could not stop before, so the mean is not biased.
-            return Some(usual);
-        }
-        let deviation = score.error? * (clusters as f64).sqrt();
-        let steps = match &result.adjusted {
-            None => test.steps(),
-            // Of agents that play nearly alike, few deals determine the ratio, and the correction is not valid.
-            Some(_) => (2.0 * score.freedom() > clusters as f64)
-                .then(|| Steps::of_normal(score.mean, deviation, (score_of_elo(self.elo0), score_of_elo(self.elo1)))),
-        };
-        let stopped =
-            |steps| StoppedTest { steps, bounds, mean: score.mean, clusters, first: FIRST_LOOK, ratio }.estimate();
-        (deviation > 0.0).then(|| steps.and_then(stopped).unwrap_or(usual))
-    }
 }
 
-/// The number of pairs of seats, one seat of each agent, in these lineups of a deal. A deal has two lineups if the
-/// number of seats is odd.
-fn pairs_a_deal<'l>(cell: &Cell, lineups: impl Iterator<Item = &'l Lineup>, agent: usize) -> usize {
-    let firsts = lineups.map(|lineup| lineup.agents().iter().filter(|&&other| other == agent).count());
+/// The number of pairs of seats on a deal, one seat of each agent. A deal has two lineups if the number of seats is odd.
+fn pairs_a_deal(cell: &Cell) -> usize {
+    let firsts = cell.lineups.iter().map(|lineup| lineup.agents().iter().filter(|&&agent| agent == 0).count());
     firsts.map(|first| first * (cell.seats - first) * cell.seatings.len()).sum()
 }
 
@@ -366,17 +318,17 @@ fn pairs_a_deal<'l>(cell: &Cell, lineups: impl Iterator<Item = &'l Lineup>, agen
 fn score_of_lineup(plan: &PlayablePlan, deal: u64, lineup: usize) -> Result<DealScore, StudyError> {
     let block = plan.block(deal * plan.cells[0].lineups.len() as u64 + lineup as u64);
     let rows = play_block(plan, &block).map_err(PlayError::from)?;
-    Ok(score(&block, &rows.players, [0, 1]))
+    Ok(score(&block, &rows.players))
 }
 
 /// The first agent's score in a block. The luck of two seats changes the probability that the first one has the better rank
 /// by half of its difference.
-fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> DealScore {
+fn score(block: &Block<'_>, players: &[PlayerRow<'_>]) -> DealScore {
     let mut sum = DealScore::ZERO;
     for table in players.chunks_exact(block.cell.seats) {
         let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.key.rotation) == agent);
-        for one in of(agents[0]) {
-            for other in of(agents[1]) {
+        for one in of(0) {
+            for other in of(1) {
                 let halves = usize::from(one.rank < other.rank) + usize::from(one.rank <= other.rank);
                 let luck = one.luck.units().zip(other.luck.units());
                 sum = sum.plus(DealScore { halves, luck: luck.map(|(one, other)| i64::from(one) - i64::from(other)) });

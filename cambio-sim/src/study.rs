@@ -166,15 +166,8 @@ pub(crate) fn probability(name: &'static str, value: f64) -> Result<(), StudyErr
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum StudyStep {
-    /// The options are valid, and play begins.
-    Begin {
-        /// The description of the study; empty if the options describe it.
-        about: String,
-        /// The agents whose results are biased if a tuning chose them on deals of the same seed.
-        agents: Vec<String>,
-        /// The seed of the deals.
-        seed: Seed,
-    },
+    /// Play begins: the description of a study whose options do not describe it.
+    Begin(String),
     /// The study plays. About ten times a second, and at the start of each stage.
     Play(String),
 }
@@ -292,9 +285,8 @@ impl<'a> StudyDriver<'a> {
     }
 
     /// Begins a study after the check of its options. `lock` is everything on which its deals depend.
-    pub(crate) fn begin(&mut self, step: StudyStep, lock: &Value) -> Result<(), StudyError> {
+    pub(crate) fn begin(&mut self, lock: &Value) -> Result<(), StudyError> {
         self.folder = self.out.map(|out| StudyFolder::open(out, lock)).transpose()?;
-        (self.progress)(step);
         Ok(())
     }
 
@@ -309,8 +301,8 @@ impl<'a> StudyDriver<'a> {
         self.folder.map_or(Ok(()), |folder| folder.finish(&files, self.is_interrupted))
     }
 
-    pub(crate) fn tell(&mut self, step: String) {
-        (self.progress)(StudyStep::Play(step));
+    pub(crate) fn tell(&mut self, step: StudyStep) {
+        (self.progress)(step);
     }
 
     /// Plays a stage: takes the scores of earlier processes from the folder, then plays the remaining deals. `add` receives all

@@ -15,10 +15,9 @@ use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use cambio_agents::Roster;
-use cambio_core::rng::{Seed, Stream};
+use cambio_core::rng::Seed;
 use cambio_exec::{Worker, table};
 use cambio_stats::curve::{CandidateEstimate, estimates};
-use cambio_stats::search::CmaEs;
 use cambio_stats::{Interval, Support};
 use serde::Deserialize;
 use serde_json::json;
@@ -162,11 +161,14 @@ impl Candidates {
     pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<ResponsePoint> {
         let estimates = estimates(scores, self.matches_a_deal(), self.support(), &mut resampling(seed, streams::CURVE));
         let labels = self.labels();
+        let is_common = estimates
+            .iter()
+            .all(|one| one.among_best.is_some() && one.interval.clusters == estimates[0].interval.clusters);
         let point = |(index, estimate): (usize, CandidateEstimate)| {
             let is_mirror = self.is_mirror(index);
-            let CandidateEstimate { interval, band, among_best, best_share } = estimate;
+            let CandidateEstimate { interval, band, among_best } = estimate;
             let interval = if is_mirror { Interval::exact(interval.mean, interval.clusters) } else { interval };
-            let band = if is_mirror { best_share.map(|_| (interval.mean, interval.mean)) } else { band };
+            let band = if is_mirror { is_common.then_some((interval.mean, interval.mean)) } else { band };
             ResponsePoint {
                 field: field.to_owned(),
                 agent: labels[index].clone(),
@@ -179,7 +181,6 @@ impl Candidates {
                 low_simultaneous: band.map(|(low, _)| low),
                 high_simultaneous: band.map(|(_, high)| high),
                 among_best,
-                best_share,
                 is_mirror,
             }
         };
@@ -222,15 +223,8 @@ table! {
         /// Whether the value is not distinguishable from the best: by Hsu's comparison, or, if the values do not have the same deals,
         /// by paired differences with Bonferroni's correction; empty for a single value.
         among_best: Option<bool>,
-        /// The fraction of the bootstrap resamples of the deals in which this value is the best.
-        best_share: Option<f64> => "share",
         /// Whether the agent plays only against copies of itself: its mean payoff is fixed, and the interval has no width.
         #[serde(default)]
         is_mirror: bool,
     }
-}
-
-/// A CMA-ES search over `dimensions` parameters.
-pub fn search(dimensions: usize, seed: Seed) -> CmaEs<Stream> {
-    CmaEs::new(dimensions, resampling(seed, streams::SEARCH))
 }

@@ -387,22 +387,22 @@ impl Visitor for Compiler<'_> {
 }
 
 /// The payoffs of finished rounds for seat a, averaged over unseen faces. The payoff of equal endings is computed once.
-pub(crate) struct TerminalValues {
+struct TerminalValues {
     best: Best,
     known: KeyIndex,
     worths: Vec<f64>,
 }
 
 impl TerminalValues {
-    pub(crate) fn new(rules: &Rules) -> TerminalValues {
+    fn new(rules: &Rules) -> TerminalValues {
         TerminalValues { best: rules.spec().best, known: KeyIndex::default(), worths: Vec::new() }
     }
 
-    pub(crate) fn of(&mut self, state: &State) -> f64 {
+    fn of(&mut self, state: &State) -> f64 {
         let (number, is_new) = self.known.insert(ending(state));
         if is_new {
             let mut worth = 0.0;
-            settled(state, |world, odds| worth += odds.probability() * payoff(world, self.best));
+            settled(state, |world, probability| worth += probability * payoff(world, self.best));
             self.worths.push(worth);
         }
         self.worths[number]
@@ -412,22 +412,15 @@ impl TerminalValues {
 /// The payoff of a finished and settled round for seat a: half the score difference. This makes the game zero-sum under
 /// every scoring rule. With scores of ±1 the payoff is the score itself.
 pub(crate) fn payoff(world: &State, best: Best) -> f64 {
-    f64::from(lead(world, best)) / f64::from(2 * Score::UNITS)
-}
-
-/// The lead of seat a in units of score when a round is finished and settled.
-pub(crate) fn lead(world: &State, best: Best) -> i32 {
     let result = RoundResult::of(world).expect("the round is over and settled");
     let lead = result.scores()[0].units() - result.scores()[1].units();
-    match best {
-        Best::Most => lead,
-        Best::Fewest => -lead,
-    }
+    let lead = if best == Best::Most { lead } else { -lead };
+    f64::from(lead) / f64::from(2 * Score::UNITS)
 }
 
 /// A digest of everything that the result of a finished round may depend on: the seen cards and the number of unseen
 /// cards in each layout, the pool of the unseen cards, the callers and the reason for the end.
-pub(crate) fn ending(state: &State) -> HistoryKey {
+fn ending(state: &State) -> HistoryKey {
     // Sums of these mixed numbers distinguish multisets of kinds.
     let number = |card: Card| mix(card.kind() as u64 + 1);
     let mut key = HistoryKey::START;

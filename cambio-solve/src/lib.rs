@@ -65,12 +65,6 @@
 //! which are flat arrays. The iteration computes the same values as a pass over all histories. [`Mccfr`] samples the
 //! engine instead and stores only the information sets that it reaches.
 //!
-//! # Other programs
-//!
-//! [`Game::write_efg`] writes the tree of histories, with exact probabilities and payoffs, as an extensive-form file
-//! for Gambit and `OpenSpiel`; the command is `cambio solve --game mini-m1 --efg m1.efg`. The information sets have the
-//! same keys as in strategy files, so other programs can evaluate a strategy that was found here.
-//!
 //! # Custom games
 //!
 //! Any rule system for two seats can be compiled, for instance a variant of a mini game:
@@ -107,7 +101,6 @@
 
 mod ask;
 mod cfr;
-mod efg;
 mod estimate;
 mod game;
 mod key;
@@ -192,9 +185,6 @@ pub enum SolveError {
     /// An agent could not continue.
     #[error("seat {seat} cannot go on: {error}")]
     Failed { seat: Seat, error: AgentError },
-    /// The tree could not be written.
-    #[error("cannot write the game tree: {0}")]
-    Unwritten(String),
     /// A strategy file was rejected.
     #[error(transparent)]
     Strategy(#[from] StrategyError),

@@ -23,16 +23,8 @@ pub(crate) trait Visitor {
     /// Whether the walk keeps the events and decisions of a node's history.
     const TRAIL: bool;
 
-    /// Whether the walk also visits chance nodes, and visits all children in order.
-    const TREE: bool = false;
-
     /// Called before the next node, with the number of chance nodes that the walk has passed for the first time.
     fn chance(&mut self, nodes: u64) {}
-
-    /// Called at a chance node, but only if [`TREE`](Visitor::TREE) is set.
-    fn fork(&mut self, outcomes: &[ChanceBranch]) -> Result<(), SolveError> {
-        Ok(())
-    }
 
     /// Called at the end of a round.
     fn terminal(&mut self, node: &HistoryNode<Self::Path>) -> Result<(), SolveError> {
@@ -99,8 +91,6 @@ pub(crate) struct HistoryNode<P> {
     decided: Option<(Seat, Action)>,
     /// The length of the trail without `events` and `decided`.
     above: (usize, usize),
-    /// The chance nodes between the parent and this node that were not visited before; only with `TREE`.
-    forks: Vec<Vec<ChanceBranch>>,
 }
 
 /// Chance that replays a script of outcomes, and records the alternatives.
@@ -138,14 +128,10 @@ pub(crate) enum ChanceResult {
 }
 
 impl Level {
-    /// The `ways` of the chosen outcome, and their sum over all outcomes.
-    fn ways(&self) -> (u32, u32) {
-        (self.options[self.chosen].ways, self.options.iter().map(|outcome| outcome.ways).sum())
-    }
-
+    /// The probability of the chosen outcome.
     fn probability(&self) -> f64 {
-        let (ways, all) = self.ways();
-        f64::from(ways) / f64::from(all)
+        let all: u32 = self.options.iter().map(|outcome| outcome.ways).sum();
+        f64::from(self.options[self.chosen].ways) / f64::from(all)
     }
 }
 
@@ -182,12 +168,6 @@ impl ChanceEnumerator {
 
     pub(crate) fn probability(&self) -> f64 {
         self.levels[..self.len].iter().map(Level::probability).product()
-    }
-
-    /// The probability as a fraction.
-    pub(crate) fn odds(&self) -> (i128, i128) {
-        let levels = self.levels[..self.len].iter().map(Level::ways);
-        levels.fold((1, 1), |odds, (ways, all)| (odds.0 * i128::from(ways), odds.1 * i128::from(all)))
     }
 }
 
@@ -241,7 +221,7 @@ fn distinct(pool: &[Card], options: &mut Vec<ChanceBranch>) {
 }
 
 /// Walks the tree of a round that seat a starts, without the branches that the visitor skips: depth first, in
-/// pre-order, the last choice and outcome first unless the visitor sets [`TREE`](Visitor::TREE).
+/// pre-order, the last choice and outcome first.
 ///
 /// Pending nodes are on the heap, so a deep game cannot overflow the stack.
 pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) -> Result<(), SolveError> {
@@ -251,10 +231,6 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
     let mut paths = Vec::new();
     while let Some(node) = walk.waiting.pop() {
         walk.trail.extend_from(node.above, &node.events, node.decided);
-        for outcomes in &node.forks {
-            walk.visitor.fork(outcomes)?;
-        }
-        let below = walk.waiting.len();
         let Some(seat) = node.state.actor() else {
             walk.visitor.terminal(&node)?;
             continue;
@@ -263,7 +239,6 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
         if choices.len() == 1 {
             // A forced decision is not a node, because it gives its seat no information.
             walk.carry_out(&node, choices.nth(0).expect("there is one choice"), node.keys, node.path);
-            walk.order(below);
             continue;
         }
         paths.clear();
@@ -275,7 +250,6 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
                 walk.carry_out(&node, action, keys, path);
             }
         }
-        walk.order(below);
     }
     Ok(())
 }
@@ -295,12 +269,8 @@ impl<V: Visitor> TreeWalk<'_, V> {
             let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut events);
             let state = State::deal_latent(setup, &mut self.script, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
-            self.push(
-                before,
-                HistoryNode { state, keys, chance: 1.0, path, events, decided: None, above: (0, 0), forks: Vec::new() },
-            );
+            self.push(before, HistoryNode { state, keys, chance: 1.0, path, events, decided: None, above: (0, 0) });
             if !self.script.advance() {
-                self.order(0);
                 return Ok(());
             }
         }
@@ -316,7 +286,7 @@ impl<V: Visitor> TreeWalk<'_, V> {
             state.apply(action, &mut self.script, &mut sink).expect("the choices of a node are legal");
             let (chance, above) = (node.chance, self.trail.len());
             let decided = node.state.actor().filter(|_| V::TRAIL).map(|seat| (seat, action));
-            self.push(before, HistoryNode { state, keys, chance, path, events, decided, above, forks: Vec::new() });
+            self.push(before, HistoryNode { state, keys, chance, path, events, decided, above });
             if !self.script.advance() {
                 return;
             }
@@ -327,18 +297,7 @@ impl<V: Visitor> TreeWalk<'_, V> {
         // Levels from before this run are chance nodes that were counted already.
         self.visitor.chance((self.script.len - before) as u64);
         node.chance *= self.script.probability();
-        if V::TREE {
-            let new = &self.script.levels[before..self.script.len];
-            node.forks = new.iter().map(|level| level.options.clone()).collect();
-        }
         self.waiting.push(node);
-    }
-
-    /// Reverses the nodes from this index on if the visitor needs them in order.
-    fn order(&mut self, from: usize) {
-        if V::TREE {
-            self.waiting[from..].reverse();
-        }
     }
 }
 
@@ -350,14 +309,14 @@ fn hear<V: Visitor>(event: Event<Card>, keys: &mut [HistoryKey; SEATS], events: 
     }
 }
 
-/// Calls `visit` for each assignment of cards to the unseen faces of a finished round, with the script that gives its
-/// probability. Unseen faces are exchangeable, so they are drawn from the pool of unseen cards.
-pub(crate) fn settled(state: &State, mut visit: impl FnMut(&State, &ChanceEnumerator)) {
+/// Calls `visit` for each assignment of cards to the unseen faces of a finished round, with its probability. Unseen faces are
+/// exchangeable, so they are drawn from the pool of unseen cards.
+pub(crate) fn settled(state: &State, mut visit: impl FnMut(&State, f64)) {
     let mut script = ChanceEnumerator::default();
     loop {
         let mut world = state.clone();
         world.settle(&mut script);
-        visit(&world, &script);
+        visit(&world, script.probability());
         if !script.advance() {
             return;
         }

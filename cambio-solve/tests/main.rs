@@ -2,7 +2,6 @@
 
 mod arrays;
 mod bytes;
-mod efg;
 mod exact;
 mod fusion;
 #[path = "../../cambio-core/tests/play/mutate.rs"]

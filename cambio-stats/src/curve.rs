@@ -5,7 +5,6 @@ use rand::Rng;
 use crate::distributions::t_quantile;
 use crate::interval::{Interval, LEVEL, PowerSums, Support};
 use crate::matrix::Matrix;
-use crate::resampling::ResampleRng as _;
 use crate::simultaneous::{Contrasts, SimultaneousIntervals, best_set};
 
 /// The estimate of one candidate.
@@ -19,13 +18,7 @@ pub struct CandidateEstimate {
     /// clusters, by the paired difference to the best on their common clusters, with Bonferroni's correction. `None` for a single
     /// candidate, and with fewer than two clusters.
     pub among_best: Option<bool>,
-    /// The share of bootstrap resamples of the clusters in which the candidate is the best; k candidates with the best mean
-    /// count 1 / k each; `None` in the same case as `band`.
-    pub best_share: Option<f64>,
 }
-
-/// The number of bootstrap resamples.
-const RESAMPLES: usize = 1000;
 
 /// Estimates the mean of each candidate from its scores, one for each cluster, each the mean of this many results. Bands
 /// and comparisons need the same clusters for all candidates.
@@ -53,7 +46,6 @@ pub fn estimates(scores: &[Vec<f64>], results: f64, support: Support, rng: &mut 
     } else {
         (clusters > 1 && scores.len() > 1).then(|| level_with_leader(scores, &means))
     };
-    let shares = is_common.then(|| best_shares(scores, clusters, rng));
     let estimate = |index: usize| {
         let own = &scores[index];
         let count = own.len() as f64;
@@ -72,7 +64,6 @@ pub fn estimates(scores: &[Vec<f64>], results: f64, support: Support, rng: &mut 
             interval,
             band: together.as_ref().and_then(|together| together.ends(&interval)),
             among_best: best.as_ref().map(|best| best[index]),
-            best_share: shares.as_ref().map(|shares| shares[index]),
         }
     };
     (0..scores.len()).map(estimate).collect()
@@ -104,27 +95,6 @@ fn covariance_of_means(scores: &[Vec<f64>], clusters: usize) -> Matrix {
         products.map(|(one, other)| (one - means[i]) * (other - means[j])).sum::<f64>() / (count - 1.0) / count
     };
     Matrix::from_fn(scores.len(), scores.len(), of)
-}
-
-/// The share of bootstrap resamples in which each candidate has the best mean. Candidates with the best mean share a
-/// resample equally.
-fn best_shares(scores: &[Vec<f64>], clusters: usize, rng: &mut impl Rng) -> Vec<f64> {
-    let mut shares = vec![0.0; scores.len()];
-    let mut times = vec![0_u32; clusters];
-    for _ in 0..RESAMPLES {
-        times.fill(0);
-        for _ in 0..clusters {
-            times[rng.index(clusters)] += 1;
-        }
-        let sum = |own: &Vec<f64>| own.iter().zip(&times).map(|(score, times)| score * f64::from(*times)).sum::<f64>();
-        let sums: Vec<f64> = scores.iter().map(sum).collect();
-        let most = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let tied = sums.iter().filter(|sum| **sum >= most).count();
-        for (share, _) in shares.iter_mut().zip(&sums).filter(|(_, sum)| **sum >= most) {
-            *share += 1.0 / (tied * RESAMPLES) as f64;
-        }
-    }
-    shares
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@
 //! [`simultaneous`] has joint intervals, [`anova`] tests several means at once, [`equivalence`] shows that a mean is
 //! close to 0. [`ratings`] fits strengths to
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
-//! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`stopping`]
-//! estimates a mean after a sequential test, [`search`] optimises many parameters. [`curve`] has response curves with
-//! bands, [`histogram`] counts integers. Covariances are of type [`Matrix`]. Random numbers come from the caller's
+//! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks and stopped tests.
+//! [`curve`] has response curves with bands, [`histogram`] counts integers. Covariances are of type [`Matrix`]. Random numbers come from the caller's
 //! generator ([`ResampleRng`]).
 //!
 //! Every function returns the same bits on every CPU: `libm` computes logarithms and similar functions.
@@ -48,10 +47,8 @@ pub mod planning;
 pub mod race;
 pub mod ratings;
 mod resampling;
-pub mod search;
 pub mod simultaneous;
 pub mod sprt;
-pub mod stopping;
 
 pub use control::ControlVariate;
 pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};

@@ -2,21 +2,10 @@
 
 use std::ops::Range;
 
-/// The result of a selection.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RaceResult {
-    /// The selected candidate.
-    pub best: usize,
-    /// The scores of each candidate on the replications by which the candidate was judged.
-    pub scores: Vec<Vec<f64>>,
-    /// The total number of scores that were requested.
-    pub spent: u64,
-}
-
 /// Halves the candidates until one is left, with a total budget of scores: sequential halving (Karnin, Koren and Somekh
 /// 2013, "Almost optimal exploration in multi-armed bandits", algorithm 2; changed: a candidate is judged by all its
 /// replications, and replications are common to all candidates). `ask` returns the scores of the surviving candidates on the
-/// next replications.
+/// next replications. Returns the candidate that is left.
 ///
 /// # Errors
 /// If `ask` fails.
@@ -32,34 +21,33 @@ pub struct RaceResult {
 ///     let score = |candidate: usize, replication: u64| -(candidate as f64 - 1.0).powi(2) + (replication as f64).sin();
 ///     Ok::<_, ()>(alive.iter().map(|&candidate| replications.clone().map(|r| score(candidate, r)).collect()).collect())
 /// });
-/// assert_eq!(choice.unwrap().best, 1);
+/// assert_eq!(choice, Ok(1));
 /// ```
 pub fn race<E>(
     candidates: usize,
     budget: u64,
     mut ask: impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, E>,
-) -> Result<RaceResult, E> {
+) -> Result<usize, E> {
     assert!(candidates > 0, "a race needs a candidate");
     let rounds = u64::from(candidates.next_power_of_two().ilog2()).max(1);
     let mut alive: Vec<usize> = (0..candidates).collect();
     let mut scores = vec![Vec::new(); candidates];
-    let (mut spent, mut played) = (0, 0);
+    let mut played = 0;
     if candidates == 1 {
         // A single candidate gets the whole budget.
-        return Ok(RaceResult { best: 0, scores: ask(&alive, 0..budget.max(1))?, spent: budget.max(1) });
+        ask(&alive, 0..budget.max(1))?;
     }
     while alive.len() > 1 {
         let replications = (budget / (alive.len() as u64 * rounds)).max(1);
         for (&i, fresh) in alive.iter().zip(ask(&alive, played..played + replications)?) {
             scores[i].extend(fresh);
         }
-        spent += replications * alive.len() as u64;
         played += replications;
         let mean = |i: usize| scores[i].iter().sum::<f64>() / scores[i].len() as f64;
         alive.sort_by(|&one, &other| mean(other).total_cmp(&mean(one)).then(one.cmp(&other)));
         alive.truncate(alive.len().div_ceil(2));
     }
-    Ok(RaceResult { best: alive[0], scores, spent })
+    Ok(alive[0])
 }
 
 #[cfg(test)]

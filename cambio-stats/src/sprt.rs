@@ -1,24 +1,14 @@
 //! The sequential probability ratio test on cluster means.
 //!
-//! This is the generalized test of Van den Bergh ("A practical introduction to the GSPRT", and "Comments on normalized
-//! Elo"). An outcome is the mean of a cluster, which lies on a finite grid; under each hypothesis the frequencies are
-//! the maximum likelihood estimates (Van den Bergh, "Support for the MLE of a multinomial distribution"). Add clusters
-//! in an order that is fixed in advance, not in the order of arrival, because clusters that finish early are not a
-//! random sample.
+//! This is the generalized test of Van den Bergh ("A practical introduction to the GSPRT"). An outcome is the mean of a
+//! cluster, which lies on a finite grid; under each hypothesis the frequencies are the maximum likelihood estimates (Van den
+//! Bergh, "Support for the MLE of a multinomial distribution"). Add clusters in an order that is fixed in advance, not in the
+//! order of arrival, because clusters that finish early are not a random sample. The mean of the clusters at the end is
+//! biased; [`anytime`](crate::anytime) has intervals that are valid whenever the test stops.
 //!
 //! For means off a grid, [`log_likelihood_ratio_of_mean`] uses the interval of the mean in place of the frequencies.
 
 use crate::Interval;
-use crate::stopping::Steps;
-
-/// The two hypotheses.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Hypotheses {
-    /// The mean is `.0` under the first hypothesis, `.1` under the second.
-    Mean(f64, f64),
-    /// (mean − ½) divided by the standard deviation of a cluster's mean is `.0` under the first, `.1` under the second.
-    Normalized(f64, f64),
-}
 
 /// The number of clusters at the first look: with fewer, no hypothesis is accepted. The frequencies of a few clusters do not
 /// determine a likelihood ratio: six equal clusters would decide a test.
@@ -28,10 +18,10 @@ pub const FIRST_LOOK: u64 = 30;
 ///
 /// # Examples
 /// ```
-/// use cambio_stats::sprt::{Hypotheses, Sprt, Verdict};
+/// use cambio_stats::sprt::{Sprt, Verdict};
 ///
 /// // Is the mean of clusters of two games ½ or 0.6? A cluster's mean is one of 0, ½ and 1.
-/// let mut test = Sprt::new(Hypotheses::Mean(0.5, 0.6), 3, 0.05, 0.05);
+/// let mut test = Sprt::new((0.5, 0.6), 3, 0.05, 0.05);
 /// while test.verdict() == Verdict::Undecided {
 ///     for cell in [2, 1, 2, 0] {
 ///         test.add(cell);
@@ -41,7 +31,7 @@ pub const FIRST_LOOK: u64 = 30;
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sprt {
-    hypotheses: Hypotheses,
+    means: (f64, f64),
     lower: f64,
     upper: f64,
     counts: Vec<u64>,
@@ -62,11 +52,12 @@ pub enum Verdict {
 const EMPTY: f64 = 1e-3;
 
 impl Sprt {
-    /// Creates a test on a grid of `cells` values from 0 to 1, with error probabilities alpha and beta.
-    pub fn new(hypotheses: Hypotheses, cells: usize, alpha: f64, beta: f64) -> Sprt {
+    /// Creates a test on a grid of `cells` values from 0 to 1, with error probabilities alpha and beta. The mean is `means.0` under
+    /// the first hypothesis, `means.1` under the second.
+    pub fn new(means: (f64, f64), cells: usize, alpha: f64, beta: f64) -> Sprt {
         // Wald 1945, eq. 3:27 and 3:28.
         let (lower, upper) = (libm::log(beta / (1.0 - alpha)), libm::log((1.0 - beta) / alpha));
-        Sprt { hypotheses, lower, upper, counts: vec![0; cells] }
+        Sprt { means, lower, upper, counts: vec![0; cells] }
     }
 
     /// Adds a cluster whose mean is `cell / (cells − 1)`.
@@ -86,24 +77,7 @@ impl Sprt {
 
     /// The log likelihood ratio, second hypothesis over first.
     pub fn ratio(&self) -> f64 {
-        log_likelihood_ratio(&self.counts, self.hypotheses)
-    }
-
-    /// How one more cluster changes the ratio; `None` if no frequencies satisfy a hypothesis. Each likelihood is at its
-    /// maximum, so to first order the fitted frequencies do not change.
-    pub fn steps(&self) -> Option<Steps> {
-        let grid = frequencies(&self.counts);
-        let (first, second) = fitted(&grid, self.hypotheses);
-        let (first, second) = first.zip(second)?;
-        let changes: Vec<f64> = first.iter().zip(&second).map(|(q0, q1)| libm::log(q1 / q0)).collect();
-        let average = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
-            grid.iter().zip(&changes).map(|(&(x, p), &change)| p * of(x, change)).sum()
-        };
-        let (mean, drift) = (average(&|x, _| x), average(&|_, change| change));
-        let variance = average(&|x, _| (x - mean).powi(2));
-        let deviation = average(&|_, change| (change - drift).powi(2)).sqrt();
-        let product = average(&|x, change| (x - mean) * (change - drift));
-        Some(Steps { slope: product / variance, deviation, correlation: product / variance.sqrt() / deviation })
+        log_likelihood_ratio(&self.counts, self.means)
     }
 
     /// The verdict for the clusters so far; undecided before [`FIRST_LOOK`].
@@ -122,22 +96,21 @@ impl Sprt {
     }
 }
 
-/// The log likelihood ratio of the counts on a grid from 0 to 1; 0 if all counts are 0.
+/// The log likelihood ratio of the counts on a grid from 0 to 1, of the mean `means.1` over `means.0`; 0 if all counts are 0.
 ///
 /// # Examples
 /// ```
-/// use cambio_stats::sprt::{Hypotheses, log_likelihood_ratio};
+/// use cambio_stats::sprt::log_likelihood_ratio;
 ///
 /// // Equally many wins and losses are evidence for a mean of ½.
-/// assert!(log_likelihood_ratio(&[30, 40, 30], Hypotheses::Mean(0.5, 0.6)) < 0.0);
+/// assert!(log_likelihood_ratio(&[30, 40, 30], (0.5, 0.6)) < 0.0);
 /// ```
-pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
+pub fn log_likelihood_ratio(counts: &[u64], means: (f64, f64)) -> f64 {
     if counts.iter().all(|count| *count == 0) {
         return 0.0;
     }
     let grid = frequencies(counts);
-    let (first, second) = fitted(&grid, hypotheses);
-    match (first, second) {
+    match (with_mean(&grid, means.0), with_mean(&grid, means.1)) {
         (Some(first), Some(second)) => {
             let total: f64 = filled(counts).sum();
             let each = grid.iter().zip(first.iter().zip(&second)).map(|((_, p), (q0, q1))| p * libm::log(q1 / q0));
@@ -159,14 +132,6 @@ fn filled(counts: &[u64]) -> impl Iterator<Item = f64> {
 fn frequencies(counts: &[u64]) -> Vec<(f64, f64)> {
     let (last, total) = ((counts.len() - 1) as f64, filled(counts).sum::<f64>());
     filled(counts).enumerate().map(|(cell, count)| (cell as f64 / last, count / total)).collect()
-}
-
-/// The maximum likelihood frequencies under both hypotheses.
-fn fitted(grid: &[(f64, f64)], hypotheses: Hypotheses) -> (Option<Vec<f64>>, Option<Vec<f64>>) {
-    match hypotheses {
-        Hypotheses::Mean(first, second) => (with_mean(grid, first), with_mean(grid, second)),
-        Hypotheses::Normalized(first, second) => (with_t_value(grid, first), with_t_value(grid, second)),
-    }
 }
 
 /// The log likelihood ratio of a mean that is `means.0` under the first hypothesis and `means.1` under the second: (ν + 1) / 2
@@ -196,15 +161,10 @@ pub fn log_likelihood_ratio_of_mean(mean: &Interval, means: (f64, f64)) -> f64 {
     term(means.0).zip(term(means.1)).map_or(0.0, |(first, second)| f64::midpoint(freedom, 1.0) * (first - second))
 }
 
-/// The maximum likelihood frequencies with this mean: q = p / (1 + θ(x − mean)). `None` if there are none.
+/// The maximum likelihood frequencies with this mean: q = p / (1 + θ(x − mean)), with the root θ of the decreasing function
+/// Σ p (x − mean) / (1 + θ(x − mean)), by bisection. `None` if there are none.
 fn with_mean(grid: &[(f64, f64)], mean: f64) -> Option<Vec<f64>> {
-    let shifted: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (x - mean, *p)).collect();
-    with_mean_zero(&shifted)
-}
-
-/// The maximum likelihood frequencies for which these values have mean 0, from the root of the decreasing function Σ
-/// p·v / (1 + θv), by bisection. `None` if there are none.
-fn with_mean_zero(values: &[(f64, f64)]) -> Option<Vec<f64>> {
+    let values: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (x - mean, *p)).collect();
     let least = values.iter().map(|value| value.0).fold(f64::INFINITY, f64::min);
     let most = values.iter().map(|value| value.0).fold(f64::NEG_INFINITY, f64::max);
     // This also rejects NaN.
@@ -228,64 +188,6 @@ fn with_mean_zero(values: &[(f64, f64)]) -> Option<Vec<f64>> {
     Some(values.iter().map(|(v, p)| p / (1.0 + theta * v)).collect())
 }
 
-/// The maximum likelihood frequencies with (mean − ½) / deviation = t: the constraint is linearised around the current
-/// mean and deviation, and the solution is iterated ("Comments on normalized Elo", section 4.1).
-///
-/// The iteration begins with equal frequencies, or, if no frequencies satisfy the constraint linearised there, with
-/// frequencies that already have this t. A step is halved until another step can follow it. `None` if the iteration
-/// fails.
-fn with_t_value(grid: &[(f64, f64)], t: f64) -> Option<Vec<f64>> {
-    let step = |from: &[f64]| {
-        let (mean, deviation) = moments(grid, from);
-        let value = |x: f64| x - 0.5 - t * deviation * (1.0 + ((mean - x) / deviation).powi(2)) / 2.0;
-        let values: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (value(*x), *p)).collect();
-        with_mean_zero(&values)
-    };
-    let between = |one: &[f64], other: &[f64], share: f64| -> Vec<f64> {
-        one.iter().zip(other).map(|(one, other)| one + share * (other - one)).collect()
-    };
-    let mut found = vec![1.0 / grid.len() as f64; grid.len()];
-    let mut next = step(&found);
-    if next.is_none() {
-        // The absolute t value grows without bound as the frequencies move to one end of the grid.
-        let mut end = vec![0.0; grid.len()];
-        *if t > 0.0 { end.last_mut() } else { end.first_mut() }? = 1.0;
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..100 {
-            let share = f64::midpoint(low, high);
-            let (mean, deviation) = moments(grid, &between(&found, &end, share));
-            *if ((mean - 0.5) / deviation).abs() < t.abs() { &mut low } else { &mut high } = share;
-        }
-        found = between(&found, &end, low);
-        next = step(&found);
-    }
-    for _ in 0..200 {
-        let goal = next?;
-        let mut share = 1.0;
-        let (reached, beyond) = loop {
-            let reached = between(&found, &goal, share);
-            match step(&reached) {
-                Some(beyond) => break (reached, beyond),
-                None if share < 1e-9 => return None,
-                None => share /= 2.0,
-            }
-        };
-        let change = reached.iter().zip(&found).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
-        (found, next) = (reached, Some(beyond));
-        if change < 1e-12 {
-            break;
-        }
-    }
-    Some(found)
-}
-
-/// The mean and standard deviation of these frequencies on a grid.
-fn moments(grid: &[(f64, f64)], frequencies: &[f64]) -> (f64, f64) {
-    let mean: f64 = grid.iter().zip(frequencies).map(|((x, _), q)| x * q).sum();
-    let variance: f64 = grid.iter().zip(frequencies).map(|((x, _), q)| (x - mean).powi(2) * q).sum();
-    (mean, variance.sqrt())
-}
-
 /// The expected score of an Elo difference.
 ///
 /// # Examples
@@ -307,11 +209,6 @@ pub fn score_of_elo(elo: f64) -> f64 {
 /// ```
 pub fn elo_of_score(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| -400.0 * libm::log10(1.0 / score - 1.0))
-}
-
-/// The t value of a cluster mean for a difference in normalized Elo, with this many games in a cluster.
-pub fn t_of_normalized_elo(elo: f64, games: usize) -> f64 {
-    elo * std::f64::consts::LN_10 / 800.0 * (games as f64).sqrt()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reads bytes as a serialized observation and the sightings of its seat.
+//! Reads bytes as an exact position and the sightings of its seat.
 #![no_main]
 
 #[path = "../../cambio-core/tests/play/bytes.rs"]

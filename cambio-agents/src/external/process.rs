@@ -1,14 +1,15 @@
 //! The process of a bot, with its deadlines and its termination.
 
+use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{ChildStderr, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
-use super::orphans::{self, Mark};
 use super::pipes::{Pipes, Received};
 use cambio_core::AgentError;
 use cambio_core::text::EscapingWriter;
@@ -26,7 +27,6 @@ const LAST_MESSAGES: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
-    mark: Mark,
     pipes: Pipes,
     /// Closed when all messages of the bot have been printed.
     messages: Receiver<()>,
@@ -37,7 +37,6 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) fn start(words: &[String], folder: &Path) -> Result<Process, AgentError> {
-        let mark = Mark::new();
         // A program without a separator is looked up in `PATH`. Whether another relative path starts in the working directory of the
         // bot depends on the system.
         let is_path = words[0].contains(std::path::is_separator);
@@ -48,7 +47,6 @@ impl Process {
                 command.current_dir(folder);
             }
             command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            mark.put_on(command);
         });
         #[cfg(unix)]
         command.wrap(process_wrap::std::ProcessGroup::leader());
@@ -62,16 +60,16 @@ impl Process {
                 AgentError::Failed(what)
             }
         };
-        let mut child = orphans::spawn(&mut command).map_err(failed)?;
+        let mut child = spawn(&mut command).map_err(failed)?;
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin().take(), child.stdout().take(), child.stderr().take())
         else {
             unreachable!("the pipes were requested");
         };
         match Pipes::new(stdin, stdout).and_then(|pipes| Ok((pipes, print(stderr)?))) {
-            Ok((pipes, messages)) => Ok(Process { child, mark, pipes, messages, received: Vec::new(), is_over: false }),
+            Ok((pipes, messages)) => Ok(Process { child, pipes, messages, received: Vec::new(), is_over: false }),
             Err(error) => {
-                end(child.as_mut(), &mark);
+                end(child.as_mut());
                 Err(AgentError::Machine(format!("the pipes of the bot `{}` cannot be used: {error}", words[0])))
             }
         }
@@ -145,7 +143,7 @@ impl Process {
     fn end(&mut self) -> Option<ExitStatus> {
         self.is_over = true;
         self.pipes.close();
-        let status = end(self.child.as_mut(), &self.mark);
+        let status = end(self.child.as_mut());
         let _ = self.messages.recv_timeout(LAST_MESSAGES);
         status
     }
@@ -197,15 +195,37 @@ fn print(mut stderr: ChildStderr) -> std::io::Result<Receiver<()>> {
     Ok(messages)
 }
 
+/// The process IDs of the running bots.
+fn bots() -> MutexGuard<'static, BTreeSet<u32>> {
+    static BOTS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+    BOTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a bot, while the list of bots is locked, so that [`end_bots`] ends it too.
+fn spawn(command: &mut CommandWrap) -> std::io::Result<Box<dyn ChildWrapper>> {
+    let mut bots = bots();
+    let child = command.spawn()?;
+    bots.insert(child.id());
+    Ok(child)
+}
+
+/// Kills all running bots with their process groups. On Windows, the job objects of the bots end with this process.
+pub fn end_bots() {
+    #[cfg(unix)]
+    for &bot in &*bots() {
+        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(bot as i32), nix::sys::signal::Signal::SIGKILL);
+    }
+}
+
 /// Kills the whole group, and its leader even if it has moved to another group. Then waits for the leader. The order
 /// matters: until the leader is reaped, no other group can get its ID.
-fn end(child: &mut dyn ChildWrapper, mark: &Mark) -> Option<ExitStatus> {
+fn end(child: &mut dyn ChildWrapper) -> Option<ExitStatus> {
     let number = child.id();
     // The kill fails only if the group is empty.
     let _ = child.start_kill();
     let _ = child.inner_mut().start_kill();
     let status = child.wait().ok();
-    orphans::ended(number, mark);
+    bots().remove(&number);
     status
 }
 

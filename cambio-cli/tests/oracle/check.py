@@ -3,7 +3,8 @@
 Usage: check.py RUN... COMPARISON.csv... TEST.json...    Prints the number of comparisons of each kind. Exits with 1 if one fails.
 
 Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels and scipy. A comparison is the
-output of `cambio report RUN RUN... --format csv` in the folder of its file, a test that of `cambio sprt --run DIR --format json` in DIR.
+output of `cambio report RUN RUN... --format csv` in the folder of its file, a test that of `cambio sprt --format json` on the deals of the run in its
+folder.
 The tolerances are arguments of the calls of `same`.
 """
 

@@ -21,7 +21,7 @@ fn word<const N: usize>(tag: u8, parts: [u64; N]) -> u64 {
 }
 
 /// A part of a code: a number of at most twelve bits.
-pub(super) trait Part: Sized {
+trait Part: Sized {
     fn part(self) -> u64;
     fn of_part(part: u64) -> Option<Self>;
 }
@@ -62,29 +62,6 @@ parts! {
 }
 
 impl Action {
-    /// The code of the verb, from 1 to 16. It does not depend on the spots.
-    #[inline]
-    pub const fn verb_code(self) -> u8 {
-        match self {
-            Action::Draw => 1,
-            Action::Take => 2,
-            Action::Call => 3,
-            Action::End => 4,
-            Action::Drop => 5,
-            Action::Skip => 6,
-            Action::Pass => 7,
-            Action::Peek(_) => 8,
-            Action::Keep(_) => 9,
-            Action::Look(_) => 10,
-            Action::Swap(..) => 11,
-            Action::Show(_) => 12,
-            Action::Snap(_) => 13,
-            Action::Touch(_) => 14,
-            Action::Give(_) => 15,
-            Action::Cheat(_) => 16,
-        }
-    }
-
     /// The spots of the decision, in the order of its text form.
     #[inline]
     pub const fn spots(self) -> [Option<Spot>; 2] {
@@ -103,8 +80,61 @@ impl Action {
     }
 }
 
-macro_rules! codes {
-    ($($tag:literal => $event:ident { $($field:ident),* };)+) => {
+/// The kind of an event, its seat, its spots and the card that the seat saw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventParts {
+    /// The kind, such as `turn began`.
+    pub kind: &'static str,
+    /// The seat that acted or is affected.
+    pub seat: Option<Seat>,
+    /// The spots, in the order of the event's fields.
+    pub spots: [Option<Spot>; 2],
+    /// The card.
+    pub card: Option<Card>,
+}
+
+/// A field of an event with other seats and spots, and with another private face.
+macro_rules! mapped {
+    ($by:ident $at:ident $seen:ident seat $seat:ident) => {
+        $by($seat)
+    };
+    ($by:ident $at:ident $seen:ident seats $seats:ident) => {
+        $seats.each().map(&$by).collect()
+    };
+    ($by:ident $at:ident $seen:ident spot $spot:ident) => {
+        $at($spot)
+    };
+    ($by:ident $at:ident $seen:ident face $face:ident $seat:ident) => {
+        $seen($seat, $face)
+    };
+    ($by:ident $at:ident $seen:ident $kind:ident $field:ident) => {
+        $field
+    };
+}
+
+/// Adds a field of an event to its [`EventParts`].
+macro_rules! add_part {
+    ($parts:ident seat $seat:ident $($of:ident)?) => {
+        $parts.seat = Some($seat)
+    };
+    ($parts:ident spot $spot:ident $($of:ident)?) => {
+        $parts.spots = if $parts.spots[0].is_none() { [Some($spot), None] } else { [$parts.spots[0], Some($spot)] }
+    };
+    ($parts:ident card $card:ident $($of:ident)?) => {
+        $parts.card = Some($card)
+    };
+    ($parts:ident face $face:ident $($of:ident)?) => {
+        $parts.card = $face
+    };
+    ($parts:ident $kind:ident $field:ident $($of:ident)?) => {
+        let _ = $field;
+    };
+}
+
+/// Declares each event: its code, its kind, and its fields, each as a seat, seats, a spot, a card, the face that a seat saw, or another
+/// value.
+macro_rules! events {
+    ($($tag:literal $kind:literal $event:ident { $($field:ident: $role:ident $(of $of:ident)?),* };)+) => {
         impl Sighting {
             /// The code of the sighting, in 56 bits. Different sightings have different codes; a sighting with a visible
             /// face and one without it are different.
@@ -134,34 +164,63 @@ macro_rules! codes {
                 // Rejects codes with unused bits set, and faces that are not cards.
                 (sighting.code() == code).then_some(sighting)
             }
+
+            /// The parts that most kinds of events have.
+            pub fn parts(&self) -> EventParts {
+                let mut parts = EventParts { kind: "", seat: None, spots: [None; 2], card: None };
+                match *self {
+                    $(Event::$event { $($field),* } => {
+                        parts.kind = $kind;
+                        $(add_part!(parts $role $field $($of)?);)*
+                    })+
+                }
+                parts
+            }
+        }
+
+        impl<Face> Event<Face> {
+            /// The event with other seats, spots and private faces. `seen` gets the seat that sees the face, as it was before.
+            #[inline(always)]
+            pub(crate) fn map<To>(
+                self,
+                by: impl Fn(Seat) -> Seat,
+                at: impl Fn(Spot) -> Spot,
+                mut seen: impl FnMut(Seat, Face) -> To,
+            ) -> Event<To> {
+                match self {
+                    $(Event::$event { $($field),* } => {
+                        Event::$event { $($field: mapped!(by at seen $role $field $($of)?)),* }
+                    })+
+                }
+            }
         }
     };
 }
 
-codes! {
-    1 => Dealt { starter, extra };
-    2 => Peeked { seat, spot, face };
-    3 => Flipped { card };
-    4 => TurnBegan { seat };
-    5 => Drew { seat, face };
-    6 => Took { seat, card };
-    7 => Dropped { seat, card };
-    8 => Kept { seat, spot, replaced };
-    9 => Looked { seat, spot, face };
-    10 => Swapped { seat, one, other };
-    11 => Shown { spot, card };
-    12 => Skipped { seat };
-    13 => Touched { seat, spot };
-    14 => Snapped { seat, spot, card, verdict };
-    15 => Aborted { seat };
-    16 => Penalised { seat, spot };
-    17 => PenaltyWaived { seat };
-    18 => Gave { seat, from, to };
-    19 => Called { seat };
-    20 => BecameSafe { seat };
-    21 => Reshuffled { cards };
-    22 => Ended { reason };
-    23 => TurnedUp { spot, card };
+events! {
+    1 "dealt" Dealt { starter: seat, extra: seats };
+    2 "peeked" Peeked { seat: seat, spot: spot, face: face of seat };
+    3 "flipped" Flipped { card: card };
+    4 "turn began" TurnBegan { seat: seat };
+    5 "drew" Drew { seat: seat, face: face of seat };
+    6 "took" Took { seat: seat, card: card };
+    7 "dropped" Dropped { seat: seat, card: card };
+    8 "kept" Kept { seat: seat, spot: spot, replaced: card };
+    9 "looked" Looked { seat: seat, spot: spot, face: face of seat };
+    10 "swapped" Swapped { seat: seat, one: spot, other: spot };
+    11 "shown" Shown { spot: spot, card: card };
+    12 "skipped" Skipped { seat: seat };
+    13 "touched" Touched { seat: seat, spot: spot };
+    14 "snapped" Snapped { seat: seat, spot: spot, card: card, verdict: value };
+    15 "aborted" Aborted { seat: seat };
+    16 "penalised" Penalised { seat: seat, spot: spot };
+    17 "penalty waived" PenaltyWaived { seat: seat };
+    18 "gave" Gave { seat: seat, from: spot, to: spot };
+    19 "called" Called { seat: seat };
+    20 "became safe" BecameSafe { seat: seat };
+    21 "reshuffled" Reshuffled { cards: value };
+    22 "ended" Ended { reason: value };
+    23 "turned up" TurnedUp { spot: spot, card: card };
 }
 
 impl SnapOutcome {

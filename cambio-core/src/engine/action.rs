@@ -95,7 +95,7 @@ impl FromStr for Action {
 
 /// Declares the words of all decisions except swaps: `plain` decisions name no spot, `aimed` decisions name one.
 macro_rules! words {
-    (plain { $($plain:ident = $plain_word:literal,)+ } aimed { $($verb:ident = $verb_word:literal,)+ }) => {
+    (plain { $($plain_code:literal $plain:ident = $plain_word:literal,)+ } aimed { $($verb_code:literal $verb:ident = $verb_word:literal,)+ }) => {
         impl fmt::Display for Action {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self.canonical() {
@@ -107,6 +107,16 @@ macro_rules! words {
         }
 
         impl Action {
+            /// The code of the verb, from 1 to 16. It does not depend on the spots.
+            #[inline]
+            pub const fn verb_code(self) -> u8 {
+                match self {
+                    $(Action::$plain => $plain_code,)+
+                    $(Action::$verb(_) => $verb_code,)+
+                    Action::Swap(..) => 11,
+                }
+            }
+
             /// Parses a decision from its first word. `spot` parses the next word as a spot.
             fn read(word: &str, mut spot: impl FnMut() -> Option<Spot>) -> Option<Action> {
                 Some(match word {
@@ -157,23 +167,23 @@ macro_rules! words {
 
 words! {
     plain {
-        Draw = "draw",
-        Take = "take",
-        Call = "call",
-        End = "end",
-        Drop = "drop",
-        Skip = "skip",
-        Pass = "pass",
+        1 Draw = "draw",
+        2 Take = "take",
+        3 Call = "call",
+        4 End = "end",
+        5 Drop = "drop",
+        6 Skip = "skip",
+        7 Pass = "pass",
     }
     aimed {
-        Peek = "peek",
-        Keep = "keep",
-        Look = "look",
-        Show = "show",
-        Snap = "snap",
-        Touch = "touch",
-        Give = "give",
-        Cheat = "cheat",
+        8 Peek = "peek",
+        9 Keep = "keep",
+        10 Look = "look",
+        12 Show = "show",
+        13 Snap = "snap",
+        14 Touch = "touch",
+        15 Give = "give",
+        16 Cheat = "cheat",
     }
 }
 

@@ -154,51 +154,6 @@ impl Event<Card> {
     }
 }
 
-impl<Face> Event<Face> {
-    /// The event with other seats, spots and private faces. `seen` gets the seat that sees the face, as it was before.
-    #[inline(always)]
-    pub(crate) fn map<To>(
-        self,
-        by: impl Fn(Seat) -> Seat,
-        at: impl Fn(Spot) -> Spot,
-        mut seen: impl FnMut(Seat, Face) -> To,
-    ) -> Event<To> {
-        match self {
-            Event::Peeked { seat, spot, face } => {
-                Event::Peeked { seat: by(seat), spot: at(spot), face: seen(seat, face) }
-            }
-            Event::Drew { seat, face } => Event::Drew { seat: by(seat), face: seen(seat, face) },
-            Event::Looked { seat, spot, face } => {
-                Event::Looked { seat: by(seat), spot: at(spot), face: seen(seat, face) }
-            }
-            Event::Dealt { starter, extra } => {
-                Event::Dealt { starter: by(starter), extra: extra.each().map(by).collect() }
-            }
-            Event::Flipped { card } => Event::Flipped { card },
-            Event::TurnBegan { seat } => Event::TurnBegan { seat: by(seat) },
-            Event::Took { seat, card } => Event::Took { seat: by(seat), card },
-            Event::Dropped { seat, card } => Event::Dropped { seat: by(seat), card },
-            Event::Kept { seat, spot, replaced } => Event::Kept { seat: by(seat), spot: at(spot), replaced },
-            Event::Swapped { seat, one, other } => Event::Swapped { seat: by(seat), one: at(one), other: at(other) },
-            Event::Shown { spot, card } => Event::Shown { spot: at(spot), card },
-            Event::Skipped { seat } => Event::Skipped { seat: by(seat) },
-            Event::Touched { seat, spot } => Event::Touched { seat: by(seat), spot: at(spot) },
-            Event::Snapped { seat, spot, card, verdict } => {
-                Event::Snapped { seat: by(seat), spot: at(spot), card, verdict }
-            }
-            Event::Aborted { seat } => Event::Aborted { seat: by(seat) },
-            Event::Penalised { seat, spot } => Event::Penalised { seat: by(seat), spot: at(spot) },
-            Event::PenaltyWaived { seat } => Event::PenaltyWaived { seat: by(seat) },
-            Event::Gave { seat, from, to } => Event::Gave { seat: by(seat), from: at(from), to: at(to) },
-            Event::Called { seat } => Event::Called { seat: by(seat) },
-            Event::BecameSafe { seat } => Event::BecameSafe { seat: by(seat) },
-            Event::Reshuffled { cards } => Event::Reshuffled { cards },
-            Event::Ended { reason } => Event::Ended { reason },
-            Event::TurnedUp { spot, card } => Event::TurnedUp { spot: at(spot), card },
-        }
-    }
-}
-
 /// Receives the referee's events as they happen. A vector keeps them; `()` ignores them, and the compiler removes the calls.
 pub trait Sink {
     /// Receives one event.

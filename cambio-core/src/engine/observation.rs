@@ -149,28 +149,6 @@ impl OwnedObservation {
     }
 }
 
-impl View for OwnedObservation {
-    #[inline]
-    fn table(&self) -> &Table {
-        &self.table
-    }
-
-    #[inline]
-    fn seat(&self) -> Seat {
-        self.private.seat
-    }
-
-    #[inline]
-    fn face(&self, spot: Spot) -> Option<Card> {
-        self.private.faces[spot.index()]
-    }
-
-    #[inline]
-    fn held(&self) -> Option<Card> {
-        self.private.held
-    }
-}
-
 /// What a policy sees when it decides: the table, and the faces that one seat has legitimately seen.
 ///
 /// Agents get an [`Observation`]. A [`StateView`](crate::engine::StateView) has the same content but copies nothing. A
@@ -351,31 +329,41 @@ impl PointSummary {
     }
 }
 
-impl View for Observation<'_> {
-    #[inline]
-    fn table(&self) -> &Table {
-        self.table
-    }
+macro_rules! views {
+    ($($view:ty: |$own:ident| $table:expr;)+) => {$(
+        impl View for $view {
+            #[inline]
+            fn table(&self) -> &Table {
+                let $own = self;
+                $table
+            }
 
-    #[inline]
-    fn seat(&self) -> Seat {
-        self.private.seat
-    }
+            #[inline]
+            fn seat(&self) -> Seat {
+                self.private.seat
+            }
 
-    #[inline]
-    fn face(&self, spot: Spot) -> Option<Card> {
-        self.private.faces[spot.index()]
-    }
+            #[inline]
+            fn face(&self, spot: Spot) -> Option<Card> {
+                self.private.faces[spot.index()]
+            }
 
-    #[inline]
-    fn held(&self) -> Option<Card> {
-        self.private.held
-    }
+            #[inline]
+            fn held(&self) -> Option<Card> {
+                self.private.held
+            }
 
-    #[inline]
-    fn tally(&self, owner: Seat, spots: SpotSet) -> PointSummary {
-        PointSummary::of_layout(self.rules(), &self.private.faces, owner, spots.intersection(self.known()))
-    }
+            #[inline]
+            fn tally(&self, owner: Seat, spots: SpotSet) -> PointSummary {
+                PointSummary::of_layout(self.rules(), &self.private.faces, owner, spots.intersection(self.known()))
+            }
+        }
+    )+};
+}
+
+views! {
+    Observation<'_>: |view| view.table;
+    OwnedObservation: |view| &view.table;
 }
 
 /// The legal decisions of the seat to act. They depend on the table and the seat's knowledge, never on hidden faces.

@@ -137,24 +137,7 @@ impl Rules {
             {
                 WindowSign::Closes
             }
-            Event::Dealt { .. }
-            | Event::Peeked { .. }
-            | Event::Flipped { .. }
-            | Event::Drew { .. }
-            | Event::Took { .. }
-            | Event::Dropped { .. }
-            | Event::Kept { .. }
-            | Event::Looked { .. }
-            | Event::Swapped { .. }
-            | Event::Shown { .. }
-            | Event::Skipped { .. }
-            | Event::Touched { .. }
-            | Event::Penalised { .. }
-            | Event::PenaltyWaived { .. }
-            | Event::Gave { .. }
-            | Event::BecameSafe { .. }
-            | Event::Reshuffled { .. }
-            | Event::TurnedUp { .. } => WindowSign::None,
+            _ => WindowSign::None,
         }
     }
 

@@ -50,18 +50,9 @@ impl Phase {
 
     /// The word for this phase in messages and scenes.
     pub const fn word(self) -> &'static str {
-        match self {
-            Phase::Peek => "peek",
-            Phase::Start => "start",
-            Phase::Held(_) => "held",
-            Phase::Window => "window",
-            Phase::Gift => "gift",
-            Phase::Chain => "chain",
-            Phase::Power => "power",
-            Phase::Show => "show",
-            Phase::Close => "close",
-            Phase::Over => "over",
-        }
+        const WORDS: [&str; Phase::COUNT] =
+            ["peek", "start", "held", "window", "gift", "chain", "power", "show", "close", "over"];
+        WORDS[self.code() as usize]
     }
 }
 

@@ -171,11 +171,6 @@ impl Power {
     /// No power.
     pub const NONE: Power = Power([0; 4]);
 
-    /// The steps as bytes.
-    pub(crate) const fn raw(self) -> [u8; 4] {
-        self.0
-    }
-
     /// Whether the power has no step.
     pub const fn is_none(self) -> bool {
         self.0[0] == 0

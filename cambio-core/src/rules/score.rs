@@ -51,35 +51,9 @@ impl Score {
         if self.0 % Score::UNITS == 0 && (value.is_i64() || value.is_u64()) {
             return value.as_i64() == Some(i64::from(self.0 / Score::UNITS));
         }
-        let text = match value {
-            Value::Number(number) => number.to_string(),
-            Value::String(text) => text.clone(),
-            _ => return false,
-        };
-        decimal_billionths(&text).is_some_and(|given| {
-            let exact = i128::from(self.0) * 1_000_000_000;
-            (given * i128::from(Score::UNITS) - exact).abs() <= i128::from(Score::UNITS) * 1_000
-        })
+        let given = value.as_f64().or_else(|| value.as_str()?.parse().ok());
+        given.is_some_and(|given| (given - f64::from(self.0) / f64::from(Score::UNITS)).abs() <= 1e-6)
     }
-}
-
-/// Parses a plain decimal as billionths, rounded towards zero.
-fn decimal_billionths(text: &str) -> Option<i128> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    if whole.is_empty() || whole.len() > 9 || fraction.is_empty() || fraction.len() > 40 {
-        return None;
-    }
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_digits(whole) || !is_digits(fraction) {
-        return None;
-    }
-    let nine: String = fraction.chars().chain(std::iter::repeat('0')).take(9).collect();
-    let billionths = whole.parse::<i128>().ok()? * 1_000_000_000 + nine.parse::<i128>().ok()?;
-    Some(if negative { -billionths } else { billionths })
 }
 
 impl std::ops::Add for Score {

@@ -281,10 +281,6 @@ const ROWS: [u128; MAX_SLOTS + 1] = {
 pub struct SpotSet(u128);
 
 impl SpotSet {
-    pub(crate) const fn from_bits(bits: u128) -> SpotSet {
-        SpotSet(bits)
-    }
-
     /// The first `slots` slots of `seat`.
     pub(crate) const fn row(seat: Seat, slots: usize) -> SpotSet {
         SpotSet(SEATS[seat as usize] & ROWS[slots])

@@ -14,13 +14,14 @@ use crate::rules::knob::{
 };
 use crate::text::read_toml;
 
-const PRESET_FILES: [(&str, &str); 6] = [
-    ("original", include_str!("../../presets/original.toml")),
-    ("original-b", include_str!("../../presets/original-b.toml")),
-    ("original-c", include_str!("../../presets/original-c.toml")),
-    ("original-d", include_str!("../../presets/original-d.toml")),
-    ("faessler", include_str!("../../presets/faessler.toml")),
-    ("classic", include_str!("../../presets/classic.toml")),
+/// The rule files of the presets, in the order of [`PRESETS`].
+const PRESET_FILES: [&str; PRESETS.len()] = [
+    include_str!("../../presets/original.toml"),
+    include_str!("../../presets/original-b.toml"),
+    include_str!("../../presets/original-c.toml"),
+    include_str!("../../presets/original-d.toml"),
+    include_str!("../../presets/faessler.toml"),
+    include_str!("../../presets/classic.toml"),
 ];
 
 const MINI_FILE: &str = include_str!("../../presets/mini.toml");
@@ -236,16 +237,13 @@ impl RulesSpec {
     /// Does not panic: a test parses the built-in presets and mini games.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
         // Each preset is parsed once. Its base is an earlier preset, so no cell depends on itself.
-        static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];
-        static READ_MINI: [OnceLock<RulesSpec>; 9] = [const { OnceLock::new() }; 9];
-        if let Some(((_, text), read)) = PRESET_FILES.iter().zip(&READ).find(|((preset, _), _)| *preset == name) {
-            let spec = || RulesSpec::from_toml(text).expect("the shipped presets are rule files");
-            return Ok(read.get_or_init(spec).clone());
-        }
-        match MINI_GAMES.iter().zip(&READ_MINI).find(|(mini, _)| **mini == name) {
-            Some((_, read)) => Ok(read.get_or_init(|| read_mini(name)).clone()),
-            None => Err(RulesError::Preset { name: name.to_owned() }),
-        }
+        static READ: [OnceLock<RulesSpec>; SYSTEMS] = [const { OnceLock::new() }; SYSTEMS];
+        let place = preset_place(name)?;
+        let read = || match PRESET_FILES.get(place) {
+            Some(text) => RulesSpec::from_toml(text).expect("the shipped presets are rule files"),
+            None => read_mini(name),
+        };
+        Ok(READ[place].get_or_init(read).clone())
     }
 
     /// Reads a rule file.
@@ -428,6 +426,15 @@ fn read_mini(name: &str) -> RulesSpec {
 /// The names of all presets and mini games, as the end of an error message.
 pub(super) fn known_names() -> String {
     format!("the presets are {}; the mini games are {}", PRESETS.join(", "), MINI_GAMES.join(", "))
+}
+
+/// The number of presets and mini games.
+pub(super) const SYSTEMS: usize = PRESETS.len() + MINI_GAMES.len();
+
+/// The place of a preset or mini game in [`preset_names`].
+pub(super) fn preset_place(name: &str) -> Result<usize, RulesError> {
+    let place = preset_names().position(|known| known == name);
+    place.ok_or_else(|| RulesError::Preset { name: name.to_owned() })
 }
 
 /// The names of the presets and mini games.

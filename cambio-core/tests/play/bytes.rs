@@ -7,7 +7,7 @@ use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::rules::PRESETS;
 use cambio_core::view::RoundHistory;
 use cambio_core::{
-    Event, Knowledge, Match, Record, Rules, RulesError, RulesSpec, Seat, Sighting, State, View as _, replay,
+    Event, Knowledge, Match, Position, Record, Rules, RulesError, RulesSpec, Seat, Sighting, State, View as _, replay,
 };
 
 /// The number of lines with each outcome.
@@ -84,29 +84,23 @@ pub(crate) fn rules(bytes: &[u8]) -> Result<usize, RulesError> {
     Ok(if rules.covers(seats).is_ok() { played(&rules, seats, *deal, bytes) } else { 0 })
 }
 
-/// The checksum at the end of a serialized observation.
-pub(crate) fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// Reads bytes as an observation: the preset, the number of sightings, their codes, and the serialized observation without
-/// its checksum. Uses every method of what can be read. Returns whether the observation could be read, and whether it
-/// agrees with the sightings.
+/// Reads bytes as an observation: the number of sightings, their codes, and the text of an exact position. Uses every method of what can be
+/// read. Returns whether the observation could be read, and whether it agrees with the sightings.
 ///
 /// # Panics
 /// If reading or a method panics.
 pub(crate) fn observation(bytes: &[u8]) -> (bool, bool) {
-    let [preset, sightings, bytes @ ..] = bytes else { return (false, false) };
-    let rules = Rules::preset(PRESETS[usize::from(*preset) % PRESETS.len()]).expect("a preset");
-    let (codes, body) = bytes.split_at((8 * usize::from(*sightings)).min(bytes.len()));
+    let [sightings, bytes @ ..] = bytes else { return (false, false) };
+    let (codes, text) = bytes.split_at((8 * usize::from(*sightings)).min(bytes.len()));
     let codes = codes.as_chunks().0.iter().map(|code| u64::from_le_bytes(*code));
-    observed(&rules, &codes.filter_map(Sighting::from_code).collect::<Vec<_>>(), body)
+    observed(&codes.filter_map(Sighting::from_code).collect::<Vec<_>>(), text)
 }
 
-/// As [`observation`], for any rules.
-pub(crate) fn observed(rules: &Rules, sightings: &[Sighting], body: &[u8]) -> (bool, bool) {
-    let whole = [body, &checksum(body).to_le_bytes()].concat();
-    let Ok(kept) = OwnedObservation::from_bytes(rules, &whole) else { return (false, false) };
+/// As [`observation`], after the sightings were read.
+pub(crate) fn observed(sightings: &[Sighting], text: &[u8]) -> (bool, bool) {
+    let Ok(position) = Position::read_exact(&String::from_utf8_lossy(text)) else { return (false, false) };
+    let kept = OwnedObservation::from(&position.observation());
+    let rules = kept.rules();
     let (view, seats) = (kept.observation(), kept.table().seats());
     let choices = view.choices();
     let space = ActionSpace::new(rules, seats);

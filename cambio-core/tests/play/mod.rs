@@ -211,7 +211,7 @@ fn set_knobs(table: &mut Value, knobs: &[(&str, Value)], stream: &mut Stream) {
 }
 
 /// Values of the optional knobs.
-pub(crate) fn later_values() -> Vec<(&'static str, Value)> {
+fn later_values() -> Vec<(&'static str, Value)> {
     vec![
         ("penalty", json!([0, 1, 1, 2, 4])),
         ("replaced_power", json!([false, true])),
@@ -224,7 +224,7 @@ pub(crate) fn later_values() -> Vec<(&'static str, Value)> {
 }
 
 /// Values of most other knobs.
-pub(crate) fn older_values() -> Vec<(&'static str, Value)> {
+fn older_values() -> Vec<(&'static str, Value)> {
     vec![
         ("decks", json!([1, 1, 2])),
         ("hand", json!([1, 2, 4, 6])),

@@ -39,7 +39,7 @@ Progress: TypeAlias = Callable[[str], object]
 Interval: TypeAlias = tuple[float, float | None]
 Verdict: TypeAlias = Literal["first", "second", "undecided"]
 Payoff: TypeAlias = Literal["rank_points", "win", "points", "margin"]
-Method: TypeAlias = Literal["sweep", "race", "cma"]
+Method: TypeAlias = Literal["sweep", "race"]
 Luck: TypeAlias = Literal["auto", "on", "off"]
 
 
@@ -52,7 +52,7 @@ class SprtResult:
     - `ratio`, `bounds`: the log likelihood ratio, and the bounds at which the test ends.
     - `score`: the agent's mean score against the other, from 0 to 1, without the luck of the cards if it was measured. It is biased,
       because the test stops at an extreme mean. `None` without deals.
-    - `estimate`: the score corrected for the stopping, and the ends of its 95 % interval; `None` if all deals have the same score.
+    - `estimate`: the score, and the ends of its 95 % interval, which is valid whenever the test stops; `None` with fewer than two deals.
     """
 
     verdict: Verdict
@@ -169,7 +169,6 @@ class SprtOptions(SettingOptions, total=False):
 
     elo0: float
     elo1: float
-    normalized: bool
     alpha: float
     beta: float
     deals: SupportsIndex
@@ -182,7 +181,6 @@ class TuneOptions(SettingOptions, total=False):
     payoff: Payoff
     method: Method
     deals: SupportsIndex
-    generations: SupportsIndex
     validate: SupportsIndex
     incumbent: str
 
@@ -212,7 +210,7 @@ class ExploitOptions(TypedDict, total=False):
 WORDS: dict[str, tuple[str, ...]] = {
     "luck": ("auto", "on", "off"),
     "payoff": ("rank_points", "win", "points", "margin"),
-    "method": ("sweep", "race", "cma"),
+    "method": ("sweep", "race"),
 }
 
 
@@ -269,8 +267,8 @@ def sprt(
     """Runs a sequential test: is an agent better than another by `elo0` (H0) or by `elo1` (H1)? It plays until one is accepted.
 
     The agents are specs, `Agent` objects or factories of Python agents, as in `evaluate`. `alpha` is the probability of accepting H1 if
-    H0 is true, `beta` that of accepting H0 if H1 is true. With `normalized`, the hypotheses are in normalized Elo. `rounds` plays single
-    rounds. The test ends without a decision after `deals` deals. The result does not depend on `threads`; 0 is one for each core.
+    H0 is true, `beta` that of accepting H0 if H1 is true. `rounds` plays single rounds.
+    The test ends without a decision after `deals` deals. The result does not depend on `threads`; 0 is one for each core.
 
         >>> cambio.sprt("greedy", "random", elo1=50).verdict
         'second'
@@ -302,8 +300,8 @@ def tune(
         >>> cambio.tune("greedy(call_at=?)", "3..9", deals=200, validate=0).best
         '5'
 
-    `method` is "sweep" (`deals` deals for each value), "race" (drops the worse half of the values again and again; `deals` deal
-    blocks in all) or "cma" (`deals` deals in each of at most `generations` generations). The winner and the `incumbent`, by default
+    `method` is "sweep" (`deals` deals for each value) or "race" (drops the worse half of the values again and again; `deals` deal
+    blocks in all). The winner and the `incumbent`, by default
     the agent with its default values, then play `validate` fresh deals. The folder `out` keeps the scores and gets the files of `cambio tune --out`; the same call continues an interrupted tuning. `agents` are
     Python agents by name, as in `run`; specs can set the parameters of their constructors.
 

@@ -14,7 +14,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::BatchSettings;
 use super::arrays::{Extras, MatchRow, MatchRows};
-use crate::episode::{Episode, LibraryAgent, NoAgent, SeatKeys};
+use crate::episode::{Episode, LibraryAgent, NoAgent, SeatKeys, library_agent};
 use crate::error;
 
 /// The matches of a batch. Matches without opponents have a separate type, which spends no time on agents.
@@ -69,7 +69,7 @@ impl VectorMatches {
         Ok(if common.opponents.is_empty() {
             VectorMatches::Alone(slots(common, matches, is_begun, |_| None)?)
         } else {
-            VectorMatches::Against(slots(common, matches, is_begun, |spec| Some(LibraryAgent::new(spec)))?)
+            VectorMatches::Against(slots(common, matches, is_begun, |spec| Some(library_agent(spec)))?)
         })
     }
 
@@ -249,10 +249,10 @@ impl<A: Agent> VectorMatch<A> {
         } else {
             row.rewards.fill(0.0);
         }
-        *row.done = is_over.into();
+        row.done[0] = is_over.into();
         if is_over {
             if common.extras.finals {
-                self.write_all(common, row.finals);
+                self.write_all(common, row.final_observations);
             }
             if common.autoreset && self.is_stopped() {
                 self.start_next(common);
@@ -271,24 +271,24 @@ impl<A: Agent> VectorMatch<A> {
     /// Writes the tensor, the mask and the number of the seat to act, and the optional arrays.
     #[inline]
     fn show(&self, common: &BatchSettings, row: &mut MatchRow<'_>) {
-        row.mask.fill(0);
+        row.masks.fill(0);
         if common.extras != Extras::default() {
             self.show_extras(common, row);
         }
         let Some(seat) = self.episode.actor() else {
             *row.choices = Choices::NONE;
             row.legal.fill(0);
-            *row.seat = -1;
-            row.observation.fill(0);
+            row.seat[0] = -1;
+            row.observations.fill(0);
             return;
         };
         let view = self.episode.playing().state().view(seat);
         let choices = view.choices();
-        *row.seat = seat.index() as i64;
-        common.space.each(&choices, seat, |index| row.mask[index] = 1);
-        row.legal.copy_from_slice(row.mask);
+        row.seat[0] = seat.index() as i64;
+        common.space.each(&choices, seat, |index| row.masks[index] = 1);
+        row.legal.copy_from_slice(row.masks);
         *row.choices = choices;
-        common.tensors.write(&view, &self.episode.observer().0, row.observation);
+        common.tensors.write(&view, &self.episode.observer().0, row.observations);
     }
 
     /// Writes the optional arrays, except the final observations.
@@ -363,7 +363,7 @@ impl Threads {
             let (before, after) = shares.split_at(thread.min(shares.len()));
             for share in after.iter().chain(before) {
                 let next_part = || share.lock().unwrap_or_else(PoisonError::into_inner).next();
-                while let Some((first, (slots, mut rows))) = next_part() {
+                while let Some((first, (slots, rows))) = next_part() {
                     for (number, (slot, row)) in (first..).zip(slots.iter_mut().zip(rows.each())) {
                         work(slot, number, row);
                     }

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::BenchError;
-use super::suite::{BenchTable, Suite};
+use super::suite::{BenchTable, Suite, plans};
 
 /// The files and folders of a benchmark, besides the folder of each run.
 pub(super) const REQUEST: &str = "bench.json";
@@ -64,7 +64,7 @@ impl BenchRequest {
     }
 
     pub(super) fn tables(&self, suite: &Suite, roster: &Roster) -> Result<Vec<BenchTable>, BenchError> {
-        Ok(suite.tables(suite.class(&self.class)?, if self.quick { 100 } else { 1 }, roster)?)
+        Ok(suite.tables(suite.class(&self.class)?, if self.quick { 100 } else { 1 }, &self.agent, roster)?)
     }
 }
 
@@ -157,7 +157,7 @@ impl BenchResult {
             time: None,
             request,
         };
-        let wanted = suite.plans(&tables, &result.request.agent, roster)?;
+        let wanted = plans(&tables, roster)?;
         let mut first: Option<StoredRun> = None;
         for (table, wanted) in tables.iter().zip(wanted) {
             let path = folder.join(&table.name);

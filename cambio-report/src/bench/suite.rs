@@ -94,18 +94,24 @@ pub(super) struct BenchTable {
     pub(super) part: String,
     /// The name of the run's folder, and of the experiment file without its extension.
     pub(super) name: String,
-    /// The name of the rules, or of the rule file.
-    pub(super) rules: String,
     pub(super) seats: usize,
-    pub(super) deals: u64,
     pub(super) opponents: Vec<String>,
-    luck: LuckChoice,
+    /// The experiment, in which the agent does not play against itself; that result is known.
+    pub(super) experiment: Experiment,
 }
 
 /// Writes the rule files into the folder `rules` of a folder with experiments.
 pub(super) fn write_rules(experiments: &Path) -> Result<(), FileError> {
     create_folder(&experiments.join("rules"))?;
     RULE_FILES.iter().try_for_each(|(name, text)| write_whole(&experiments.join("rules").join(name), text.as_bytes()))
+}
+
+/// The plans of the runs. They come from the rule files of this program, not from those in a folder.
+pub(super) fn plans(tables: &[BenchTable], roster: &Roster) -> Result<Vec<PlayablePlan>, BenchError> {
+    let base = tempfile::tempdir()?;
+    write_rules(base.path())?;
+    let plan = |table: &BenchTable| Ok(table.experiment.clone().in_current_folder()?.plan(roster, base.path())?);
+    tables.iter().map(plan).collect()
 }
 
 impl Suite {
@@ -120,7 +126,8 @@ impl Suite {
         self.classes.get(name).ok_or_else(refuse)
     }
 
-    /// The tables of a class, in the order in which they are played. The numbers of deals are divided by `divisor`.
+    /// The tables of an agent in a class, in the order in which they are played. `agent` is a valid spec in its normal form. The
+    /// numbers of deals are divided by `divisor`.
     ///
     /// # Errors
     /// If the roster lacks an opponent.
@@ -128,6 +135,7 @@ impl Suite {
         &self,
         class: &TimeClass,
         divisor: u64,
+        agent: &str,
         roster: &Roster,
     ) -> Result<Vec<BenchTable>, SpecError> {
         // Runs name agents by the normal form of their specs.
@@ -139,61 +147,34 @@ impl Suite {
             };
             Ok(roster.parse(spec)?.to_string())
         };
+        let seed = |text: &str| Some(read_seed(text).expect("the seed of the suite is valid"));
         let table = |run: &RunPart, rules: &String| -> Result<BenchTable, SpecError> {
-            Ok(BenchTable {
-                part: run.part.clone(),
-                name: match &run.rules[..] {
-                    [_] => run.part.clone(),
-                    _ => format!("{}-{}", run.part, rules.trim_end_matches(".toml")),
-                },
-                rules: rules.clone(),
-                seats: run.seats,
+            let name = match &run.rules[..] {
+                [_] => run.part.clone(),
+                _ => format!("{}-{}", run.part, rules.trim_end_matches(".toml")),
+            };
+            let opponents = run.opponents.iter().map(opponent).collect::<Result<Vec<_>, _>>()?;
+            let others: Vec<&str> = opponents.iter().map(String::as_str).filter(|&other| other != agent).collect();
+            let lineup = |&other: &&str| {
+                let others = std::iter::repeat_n(other, run.seats - 1);
+                std::iter::once(agent).chain(others).map(str::to_owned).collect()
+            };
+            let is_file = RULE_FILES.iter().any(|(name, _)| name == rules);
+            let rules = if is_file { format!("rules/{rules}") } else { rules.clone() };
+            let experiment = Experiment {
+                name: format!("{}, {name}: {agent}", self.name),
+                seed: seed(&self.seed),
+                agent_seed: seed(&self.agent_seed),
                 deals: ((run.deals as f64 * class.deals) as u64 / divisor).max(2),
-                opponents: run.opponents.iter().map(opponent).collect::<Result<_, _>>()?,
+                lineups: Lineups::Listed(others.iter().map(lineup).collect()),
+                payoff: Payoff::Win,
+                faults: FaultPolicy::Forfeit,
                 luck: run.luck,
-            })
+                ..Experiment::at(&rules, run.seats, &[&[agent], &others[..]].concat())
+            };
+            Ok(BenchTable { part: run.part.clone(), name, seats: run.seats, opponents, experiment })
         };
         self.runs.iter().flat_map(|run| run.rules.iter().map(move |rules| table(run, rules))).collect()
-    }
-
-    /// The experiment in which an agent plays at a table. `agent` is a valid spec in its normal form. The agent does not
-    /// play against itself; that result is known.
-    pub(super) fn experiment(&self, table: &BenchTable, agent: &str) -> Experiment {
-        let opponents: Vec<&String> = table.opponents.iter().filter(|opponent| *opponent != agent).collect();
-        let lineup = |opponent: &&String| {
-            let others = std::iter::repeat_n((*opponent).clone(), table.seats - 1);
-            std::iter::once(agent.to_owned()).chain(others).collect()
-        };
-        let is_file = RULE_FILES.iter().any(|(name, _)| *name == table.rules);
-        let rules = if is_file { format!("rules/{}", table.rules) } else { table.rules.clone() };
-        let agents: Vec<&str> =
-            std::iter::once(agent).chain(opponents.iter().map(|opponent| opponent.as_str())).collect();
-        Experiment {
-            name: format!("{}, {}: {agent}", self.name, table.name),
-            seed: Some(read_seed(&self.seed).expect("the seed of the suite is valid")),
-            agent_seed: Some(read_seed(&self.agent_seed).expect("the seed of the suite is valid")),
-            deals: table.deals,
-            lineups: Lineups::Listed(opponents.iter().map(lineup).collect()),
-            payoff: Payoff::Win,
-            faults: FaultPolicy::Forfeit,
-            luck: table.luck,
-            ..Experiment::at(&rules, table.seats, &agents)
-        }
-    }
-
-    /// The plans of an agent's runs. They come from the rule files of this program, not from those in a folder.
-    pub(super) fn plans(
-        &self,
-        tables: &[BenchTable],
-        agent: &str,
-        roster: &Roster,
-    ) -> Result<Vec<PlayablePlan>, BenchError> {
-        let base = tempfile::tempdir()?;
-        write_rules(base.path())?;
-        tables
-            .iter()
-            .map(|table| Ok(self.experiment(table, agent).in_current_folder()?.plan(roster, base.path())?))
-            .collect()
     }
 
     /// Fails if this program has other networks than the suite.

@@ -10,8 +10,7 @@ fn a_deal_counts_once_however_many_lineups_it_has() {
         let setting = SettingOptions { table, ..SettingOptions::default() };
         let ask = |[agent, other]: [&str; 2]| {
             let (agent, other, setting) = (agent.to_owned(), other.to_owned(), setting.clone());
-            let hypotheses =
-                SprtOptions { elo1: 1.0, normalized: true, alpha: 1e-9, beta: 1e-9, ..SprtOptions::default() };
+            let hypotheses = SprtOptions { elo1: 1.0, alpha: 1e-9, beta: 1e-9, ..SprtOptions::default() };
             let options = SprtOptions { agent, other, setting, deals: 10, ..hypotheses };
             options.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut |_| ())).unwrap()
         };

@@ -6,12 +6,11 @@ use cambio_agents::Roster;
 use cambio_stats::empirical::EmpiricalGame;
 use cambio_stats::race::race;
 use cambio_stats::{Joint, Matrix};
-use itertools::Itertools;
 
 use super::result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
 use super::task::{FieldScores, TuneOptions, Tuned, corners, invalid, spaced};
 use super::values::Values;
-use super::{Candidates, ResponsePoint, search};
+use super::{Candidates, ResponsePoint};
 use crate::plan::Payoff;
 use crate::play::PlayError;
 use crate::study::{StudyDriver, StudyError, StudyStep, lock_of};
@@ -64,34 +63,26 @@ struct TuningRun<'a, 'd> {
     driver: &'a mut StudyDriver<'d>,
 }
 
-struct SearchResult {
-    points: Vec<ResponsePoint>,
-    best: usize,
-    blocks: u64,
-    used: u64,
-    scores: Vec<FieldScores>,
-    /// Whether the scores are without the luck of the cards.
-    adjusted: bool,
-}
-
 impl TuningRun<'_, '_> {
     fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates, StudyError> {
         Candidates::new(self.task, self.roster, candidates, field)
     }
 
-    fn result(&self, adjusted: bool, found: TuningOutcome) -> TuningResult {
-        let TuneOptions { agent, range, setting, .. } = self.task;
+    fn result(&self, field: Vec<String>, adjusted: bool, found: TuningOutcome) -> TuningResult {
+        let TuneOptions { agent, range, setting, payoff, mixture, method, .. } = self.task;
         TuningResult {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             agent: agent.clone(),
             ranges: range.clone(),
             rules: setting.table.rules().to_owned(),
             seats: setting.table.seats(),
-            payoff: self.task.payoff,
-            seed: self.seed(),
-            mixture: self.task.mixture,
+            field,
+            payoff: *payoff,
+            seed: self.seed().to_string(),
+            mixture: *mixture,
             adjusted,
             undecided: self.driver.is_interrupted(),
+            method: matches!(found, TuningOutcome::AgainstField(_)).then_some(*method),
             command: self.task.command(),
             found,
         }
@@ -101,69 +92,31 @@ impl TuningRun<'_, '_> {
         self.task.setting.table.seed("tune")
     }
 
+    /// Chooses the best value by a sweep or a race, and compares it with the incumbent.
     fn against_field(mut self) -> Result<Tuned, StudyError> {
-        let field = match self.task.field.as_slice() {
-            [] => vec![self.task.bare(self.roster, &self.ranges)?],
+        let task = self.task;
+        let field = match task.field.as_slice() {
+            [] => vec![task.bare(self.roster, &self.ranges)?],
             field => field.to_vec(),
         };
-        let incumbent = match (&self.task.incumbent, self.task.validate) {
+        let incumbent = match (&task.incumbent, task.validate) {
             (_, 0 | 1) => None,
             (Some(incumbent), _) => Some(incumbent.clone()),
-            (None, _) => Some(self.task.bare(self.roster, &self.ranges)?),
+            (None, _) => Some(task.bare(self.roster, &self.ranges)?),
         };
-        self.begin(&field, incumbent.clone())?;
-        let SearchResult { points, best, blocks, used, scores, adjusted } = match self.task.method {
-            MethodName::Cma => self.search(&field)?,
-            MethodName::Sweep | MethodName::Race => self.choose(&field)?,
-        };
-        let ResponsePoint { agent: best, value: best_value, payoff: estimate, .. } = points[best].clone();
-        let fresh = used..used + self.task.validate;
-        let is_over = self.driver.is_interrupted();
-        let incumbent = incumbent.filter(|_| !is_over);
-        let validation =
-            incumbent.map(|incumbent| self.validate(&best, incumbent, &field, fresh)).transpose()?.flatten();
-        let found = AgainstField { field, method: self.task.method, blocks, best, best_value, estimate, validation };
-        Ok(Tuned { points, scores, result: self.result(adjusted, TuningOutcome::AgainstField(found)) })
-    }
-
-    /// Checks the first and last candidates, the field and the incumbent before play begins.
-    fn begin(&mut self, field: &[String], incumbent: Option<String>) -> Result<(), StudyError> {
-        if self.task.method != MethodName::Cma {
-            self.task.grid(&self.ranges, Some(1))?;
-        }
-        let mut agents = Vec::new();
-        for (agent, is_incumbent) in
-            incumbent.iter().map(|agent| (agent, true)).chain(field.iter().map(|agent| (agent, false)))
-        {
-            let agent = self.roster.parse(agent).map_err(invalid)?;
-            agents.extend(is_incumbent.then(|| agent.to_string()));
-        }
-        let mut identity = String::new();
-        for values in corners(&self.ranges) {
-            identity = self.measured(&[self.task.filled(&values)], field)?.plan.run_id();
-        }
-        let mixture = if self.task.mixture { "the mixture of " } else { "" };
-        let against = incumbent.map_or_else(String::new, |incumbent| format!("; the incumbent is {incumbent}"));
-        self.begin_with(&format!("{mixture}{}{against}", field.join(", ")), agents, &identity)
-    }
-
-    fn begin_with(&mut self, against: &str, agents: Vec<String>, identity: &str) -> Result<(), StudyError> {
-        let (TuneOptions { agent, .. }, table) = (self.task, &self.task.setting.table);
-        let about = format!("{agent} on {}, {} seats, against {against}", table.rules(), table.seats());
-        let step = StudyStep::Begin { about, agents, seed: self.seed() };
-        self.driver.begin(step, &lock_of("tune", self.task, identity))
-    }
-
-    /// Runs the method sweep or race.
-    fn choose(&mut self, field: &[String]) -> Result<SearchResult, StudyError> {
-        let task = self.task;
         let grid = task.grid(&self.ranges, Some(1))?;
+        self.begin(&field, incumbent.as_ref())?;
         let candidates: Vec<String> = grid.iter().map(|values| task.filled(values)).collect();
-        let measured = self.measured(&candidates, field)?;
+        let measured = self.measured(&candidates, &field)?;
         let sign = task.payoff.sign();
         let (mut used, mut scores) = (0, vec![Vec::new(); candidates.len()]);
         let mut ask = |which: &[usize], deals: Range<u64>| {
-            self.driver.tell(format!("{} values, deals {} to {}", which.len(), deals.start, deals.end));
+            self.driver.tell(StudyStep::Play(format!(
+                "{} values, deals {} to {}",
+                which.len(),
+                deals.start,
+                deals.end
+            )));
             used = used.max(deals.end);
             let mut found = measured.scores(self.driver, which, deals)?;
             found.iter_mut().flatten().for_each(|score| *score *= sign);
@@ -174,8 +127,8 @@ impl TuningRun<'_, '_> {
         };
         let all: Vec<usize> = (0..candidates.len()).collect();
         let best = match task.method {
-            MethodName::Race => race(candidates.len(), task.deals, ask).map(|choice| Some(choice.best)),
-            MethodName::Sweep | MethodName::Cma => ask(&all, 0..task.deals).map(|_| None),
+            MethodName::Race => race(candidates.len(), task.deals, ask).map(Some),
+            MethodName::Sweep => ask(&all, 0..task.deals).map(|_| None),
         };
         let best = match best {
             Ok(best) => best,
@@ -191,66 +144,42 @@ impl TuningRun<'_, '_> {
         let blocks = scores.iter().map(|scores| scores.len() as u64).sum();
         // The sign is restored after the curve, because simultaneous inference needs a payoff that is maximized.
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
-        let mut points = measured.curve(&task.field_name(field), &values, &scores, self.seed());
+        let mut points = measured.curve(&task.field_name(&field), &values, &scores, self.seed());
         if sign < 0.0 {
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
             points.iter_mut().for_each(negate);
         }
-        let scores = FieldScores { field: task.field_name(field), agents: measured.labels(), by_deal: scores };
-        let adjusted = measured.measures_luck();
-        Ok(SearchResult { points, best, blocks, used, scores: vec![scores], adjusted })
+        let scores = FieldScores { field: task.field_name(&field), agents: measured.labels(), by_deal: scores };
+        let ResponsePoint { agent: best, value: best_value, payoff: estimate, .. } = points[best].clone();
+        let validation = match incumbent.filter(|_| !self.driver.is_interrupted()) {
+            Some(incumbent) => self.validate(&best, incumbent, &field, used..used + task.validate)?,
+            None => None,
+        };
+        let found = TuningOutcome::AgainstField(AgainstField { blocks, best, best_value, estimate, validation });
+        let result = self.result(field, measured.measures_luck(), found);
+        Ok(Tuned { points, scores: vec![scores], result })
     }
 
-    /// Runs a CMA-ES search. After an interrupt, the centre has the scores of the last generation.
-    fn search(&mut self, field: &[String]) -> Result<SearchResult, StudyError> {
-        let (task, each, seed) = (self.task, self.task.deals, self.seed());
-        let sign = task.payoff.sign();
-        let ranges = self.ranges.clone();
-        let mut search = search(ranges.len(), seed);
-        let at =
-            |point: &[f64]| -> Vec<f64> { ranges.iter().zip(point).map(|(values, place)| values.at(*place)).collect() };
-        let (mut deals, mut blocks, mut last) = (0, 0, Vec::new());
-        for number in 0..task.generations {
-            let centre = spaced(&at(&search.centre()));
-            self.driver.tell(format!("generation {number}, centre {centre}"));
-            let score = |points: &[Vec<f64>]| {
-                let specs: Vec<String> = points.iter().map(|point| task.filled(&at(point))).collect();
-                let distinct = specs.iter().cloned().sorted().dedup().collect_vec();
-                let measured = self.measured(&distinct, field)?;
-                let which: Vec<usize> = (0..distinct.len()).collect();
-                let scores = measured.scores(self.driver, &which, deals..deals + each)?;
-                if self.driver.is_interrupted() {
-                    return Err(PlayError::Interrupted.into());
-                }
-                blocks += distinct.len() as u64 * each;
-                let of_deal = |deal| scores.iter().map(|scores| scores[deal]).sum::<f64>() / scores.len() as f64;
-                last = (0..each as usize).map(of_deal).collect();
-                let mean = |spec: &String| {
-                    let place = distinct.binary_search(spec).expect("`distinct` contains all specs");
-                    sign * scores[place].iter().sum::<f64>() / each as f64
-                };
-                Ok::<_, StudyError>(specs.iter().map(mean).collect())
-            };
-            match search.step(score) {
-                Ok(()) => deals += each,
-                Err(StudyError::Play(PlayError::Interrupted)) => break,
-                Err(error) => return Err(error),
-            }
-            if search.spread() < 0.01 {
-                break;
-            }
+    /// Checks the first and last candidates, the field and the incumbent before play begins.
+    fn begin(&mut self, field: &[String], incumbent: Option<&String>) -> Result<(), StudyError> {
+        for agent in incumbent.into_iter().chain(field) {
+            self.roster.parse(agent).map_err(invalid)?;
         }
-        let values = at(&search.centre());
-        let measured = self.measured(&[task.filled(&values)], field)?;
-        let mut scores = measured.scores(self.driver, &[0], deals..deals + each)?;
-        blocks += scores[0].len() as u64;
-        if scores[0].is_empty() {
-            interrupted_if(last.is_empty())?;
-            scores = vec![last];
+        let mut identity = String::new();
+        for values in corners(&self.ranges) {
+            identity = self.measured(&[self.task.filled(&values)], field)?.plan.run_id();
         }
-        let points = measured.curve(&task.field_name(field), &[spaced(&values)], &scores, seed);
-        let adjusted = measured.measures_luck();
-        Ok(SearchResult { points, best: 0, blocks, used: deals + each, scores: Vec::new(), adjusted })
+        let mixture = if self.task.mixture { "the mixture of " } else { "" };
+        let against = incumbent.map_or_else(String::new, |incumbent| format!("; the incumbent is {incumbent}"));
+        self.begin_with(&format!("{mixture}{}{against}", field.join(", ")), &identity)
+    }
+
+    fn begin_with(&mut self, against: &str, identity: &str) -> Result<(), StudyError> {
+        let (TuneOptions { agent, .. }, table) = (self.task, &self.task.setting.table);
+        let about = format!("{agent} on {}, {} seats, against {against}", table.rules(), table.seats());
+        self.driver.begin(&lock_of("tune", self.task, identity))?;
+        self.driver.tell(StudyStep::Begin(about));
+        Ok(())
     }
 
     /// Compares the winner with the incumbent on fresh deals.
@@ -263,9 +192,9 @@ impl TuningRun<'_, '_> {
     ) -> Result<Option<Validation>, StudyError> {
         let parsed = |spec| self.roster.parse(spec).map_err(invalid);
         if parsed(winner)?.is(&parsed(&incumbent)?) {
-            return Ok(Some(Validation::Same { incumbent }));
+            return Ok(Some(Validation::Same { deals: 0, incumbent }));
         }
-        self.driver.tell(format!("validation, deals {} to {}", deals.start, deals.end));
+        self.driver.tell(StudyStep::Play(format!("validation, deals {} to {}", deals.start, deals.end)));
         let measured = self.measured(&[winner.to_owned(), incumbent.clone()], field)?;
         let scores = measured.scores(self.driver, &[0, 1], deals)?;
         let count = scores[0].len() as u64;
@@ -300,11 +229,11 @@ impl TuningRun<'_, '_> {
         let size = candidates.len();
         let which: Vec<usize> = (0..size).collect();
         let identity = self.measured(&candidates, &candidates[..1])?.plan.run_id();
-        self.begin_with("itself", Vec::new(), &identity)?;
+        self.begin_with("itself", &identity)?;
         let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
         let (mut matrix, mut adjusted) = (Matrix::zeros(size, size), false);
         for (rival, field) in candidates.iter().enumerate() {
-            self.driver.tell(format!("field {} of {size}: {field}", rival + 1));
+            self.driver.tell(StudyStep::Play(format!("field {} of {size}: {field}", rival + 1)));
             let measured = self.measured(&candidates, std::slice::from_ref(field))?;
             adjusted |= measured.measures_luck();
             let scores = measured.scores(self.driver, &which, 0..deals)?;
@@ -326,8 +255,9 @@ impl TuningRun<'_, '_> {
         let is_game = task.setting.table.seats() == 2 && task.payoff == Payoff::RankPoints && size > 1;
         let is_game = is_game && !self.driver.is_interrupted();
         let nash = is_game.then(|| EmpiricalGame::of_matrix(&matrix).nash()).flatten();
-        let found = AgainstItself { deals, symmetric_equilibria: equilibria, nash, values };
-        Ok(Tuned { points, scores: all_scores, result: self.result(adjusted, TuningOutcome::AgainstItself(found)) })
+        let found =
+            TuningOutcome::AgainstItself(AgainstItself { deals, symmetric_equilibria: equilibria, nash, values });
+        Ok(Tuned { points, scores: all_scores, result: self.result(task.field.clone(), adjusted, found) })
     }
 }
 

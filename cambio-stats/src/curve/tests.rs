@@ -1,5 +1,5 @@
 use super::*;
-use crate::resampling::stream;
+use crate::resampling::{ResampleRng as _, stream};
 
 #[test]
 fn the_best_of_planted_means_is_distinguished() {
@@ -15,7 +15,6 @@ fn the_best_of_planted_means_is_distinguished() {
     let curve = estimates(&scores, 1.0, Support::Line, &mut stream(1, 4 << 16));
     let among: Vec<bool> = curve.iter().map(|point| point.among_best.unwrap()).collect();
     assert_eq!(among, [false, true, true, false]);
-    assert!(curve[2].best_share.unwrap() > 0.6 && curve[0].best_share.unwrap() < 0.01);
     for point in &curve {
         let (low, high) = point.band.unwrap();
         assert!(low < point.interval.low().unwrap() && point.interval.high().unwrap() < high);
@@ -39,5 +38,5 @@ fn dropped_candidates_are_compared_on_common_clusters() {
     let found = estimates(&scores, 1.0, Support::Line, &mut rng);
     let level: Vec<Option<bool>> = found.iter().map(|candidate| candidate.among_best).collect();
     assert_eq!(level, [Some(false), Some(true), Some(true), Some(true)]);
-    assert!(found.iter().all(|candidate| candidate.band.is_none() && candidate.best_share.is_none()));
+    assert!(found.iter().all(|candidate| candidate.band.is_none()));
 }

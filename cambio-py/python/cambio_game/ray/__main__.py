@@ -43,7 +43,6 @@ def main(words: list[str] | None = None) -> int:
     test.add_argument("agents", nargs=2, metavar="AGENT")
     test.add_argument("--elo0", type=float, default=0.0)
     test.add_argument("--elo1", type=float, default=10.0)
-    test.add_argument("--normalized", action="store_true", help="normalized Elo")
     test.add_argument("--deals", type=int, default=100_000, help="stop undecided after this many deals")
     search = commands.add_parser("tune", parents=[shared, table], help="find the best value of a parameter, like `cambio tune`")
     search.add_argument("spec", metavar="AGENT", help="the agent, with a question mark for each value to tune: 'greedy(call_at=?)'")
@@ -57,7 +56,7 @@ def main(words: list[str] | None = None) -> int:
         "--field", action="append", metavar="SPEC", help="an opponent; `self` for tables of the candidates themselves"
     )
     search.add_argument("--payoff", default="rank_points", help="rank_points, win, points or margin")
-    search.add_argument("--method", default="sweep", help="sweep, race or cma")
+    search.add_argument("--method", default="sweep", help="sweep or race")
     search.add_argument("--deals", type=int, default=1000)
     search.add_argument("--validate", type=int, default=1000, help="fresh deals to compare the winner with the incumbent")
     search.add_argument("--incumbent", metavar="SPEC")
@@ -82,7 +81,7 @@ def main(words: list[str] | None = None) -> int:
                 print(f"{point['field']}: {point['value']:>10} {point['payoff']:.4f}, {point['deals']} deals")
             print(f"best: {found.best}" if found.best is not None else "see --out for the equilibria")
         else:
-            bounds: dict[str, Any] = {"elo0": given.elo0, "elo1": given.elo1, "normalized": given.normalized, "deals": given.deals}
+            bounds: dict[str, Any] = {"elo0": given.elo0, "elo1": given.elo1, "deals": given.deals}
             one, other = given.agents
             print(sprt(one, other, **setting, **bounds, **where))
     except (CambioError, ImportError, AttributeError) as error:

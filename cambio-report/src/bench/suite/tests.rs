@@ -6,12 +6,10 @@ use super::*;
 const GUEST: &str = "greedy(call_at=7)";
 
 /// The plans of all tables of a class, from the files of the suite.
-fn plans(class: &str) -> Vec<PlayablePlan> {
+fn plans_of(class: &str) -> Vec<PlayablePlan> {
     let (suite, roster) = (Suite::own(), cambio_agents::roster());
-    let tables = suite.tables(suite.class(class).unwrap(), 1, &roster).unwrap();
-    let base = tempfile::tempdir().unwrap();
-    write_rules(base.path()).unwrap();
-    tables.iter().map(|table| suite.experiment(table, GUEST).plan(&roster, base.path()).unwrap()).collect()
+    let tables = suite.tables(suite.class(class).unwrap(), 1, GUEST, &roster).unwrap();
+    super::plans(&tables, &roster).unwrap()
 }
 
 fn hash(parts: impl IntoIterator<Item = String>) -> String {
@@ -27,7 +25,7 @@ fn hash(parts: impl IntoIterator<Item = String>) -> String {
 #[test]
 fn the_suite_is_frozen() {
     let of_0_1_0 = |plan: &PlayablePlan| Plan { version: "0.1.0".to_owned(), ..Plan::clone(plan) }.run_id();
-    let found = ["1ms", "10ms", "100ms"].map(|class| hash(plans(class).iter().map(of_0_1_0)));
+    let found = ["1ms", "10ms", "100ms"].map(|class| hash(plans_of(class).iter().map(of_0_1_0)));
     assert_eq!(found, ["2a295614eea394c6", "3460e0b9c0f5619a", "7fdf5851a19cdb94"]);
 }
 
@@ -36,7 +34,7 @@ fn the_suite_is_frozen() {
 #[test]
 fn the_opponents_are_frozen() {
     let mut found = Vec::new();
-    for plan in plans("1ms") {
+    for plan in plans_of("1ms") {
         for block in plan.blocks().filter(|block| block.deal == 0) {
             let rows = play_block(&plan, &block).unwrap();
             found.extend(rows.matches.iter().map(|row| row.fingerprint.to_string()));
@@ -58,15 +56,16 @@ fn the_bundled_networks_are_those_of_the_suite() {
 #[test]
 fn the_agent_meets_every_opponent_except_itself() {
     let (suite, roster) = (Suite::own(), cambio_agents::roster());
-    let tables = suite.tables(suite.class("1ms").unwrap(), 100, &roster).unwrap();
-    let duel = &tables[0];
-    assert_eq!((duel.name.as_str(), duel.deals, duel.opponents.len()), ("duel", 100, 6));
+    let tables = |agent| suite.tables(suite.class("1ms").unwrap(), 100, agent, &roster).unwrap();
     for (agent, lineups) in [(GUEST, 6), ("sharp", 5)] {
-        let Lineups::Listed(listed) = suite.experiment(duel, agent).lineups else { panic!("lineups are listed") };
+        let duel = &tables(agent)[0];
+        assert_eq!((duel.name.as_str(), duel.experiment.deals, duel.opponents.len()), ("duel", 100, 6));
+        let Lineups::Listed(listed) = &duel.experiment.lineups else { panic!("lineups are listed") };
         assert_eq!(listed.len(), lineups);
         assert!(listed.iter().all(|lineup| lineup[0] == agent && lineup[1] != agent), "{listed:?}");
     }
-    let four = tables.iter().find(|table| table.part == "table").unwrap();
-    let Lineups::Listed(listed) = suite.experiment(four, GUEST).lineups else { panic!("lineups are listed") };
+    let guests = tables(GUEST);
+    let four = guests.iter().find(|table| table.part == "table").unwrap();
+    let Lineups::Listed(listed) = &four.experiment.lineups else { panic!("lineups are listed") };
     assert_eq!(listed[0], [GUEST, "sharp", "sharp", "sharp"]);
 }

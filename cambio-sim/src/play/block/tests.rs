@@ -59,7 +59,7 @@ fn counting(matches: &Arc<AtomicUsize>) -> Roster {
     };
     let about = "Counts its matches.";
     let inside = RosterEntry::new("inside", about, move |params| counted(params, &inside));
-    let outside = RosterEntry::with_text("outside", about, text, move |_, params| counted(params, &outside));
+    let outside = RosterEntry::with_files("outside", about, text, move |_, _, params| counted(params, &outside));
     roster().with_entry(inside).with_entry(outside)
 }
 

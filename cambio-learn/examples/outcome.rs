@@ -1,30 +1,39 @@
-//! Training of outcome models, the baselines for the luck of the cards.
+//! Trains an outcome model, a baseline for the luck of the cards: `cargo run --release -p cambio-learn --example outcome -- RECIPE OUT`.
+//!
+//! The bundled models are in `cambio-agents/nets`, their recipes in `experiments/learn/outcome-*.toml`.
 
-use cambio_agents::{AgentSpec, Guarded, JointKnowledge, OutcomeFeatures, OutcomeModel, Roster};
+use std::error::Error;
+use std::path::PathBuf;
+
+use cambio_agents::{AgentSpec, Guarded, JointKnowledge, OutcomeFeatures, OutcomeModel, Roster, roster};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::text::read_toml;
 use cambio_core::{Agent, Card, Deal, Event, Observer, Players, Referee, Rules, Standing, State};
-use cambio_exec::{Executor, Worker};
+use cambio_exec::{Executor, Worker, read_text, write_whole};
+use cambio_learn::{LearnError, RecipeError};
 use serde::{Deserialize, Serialize};
 
-use crate::error::LearnError;
-use crate::recipe::RecipeError;
-use crate::rng::SeededRng;
+#[path = "../src/rng.rs"]
+mod rng;
+
+use rng::SeededRng;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args_os().skip(1).map(PathBuf::from);
+    let (Some(recipe), Some(out)) = (args.next(), args.next()) else { return Err("expected RECIPE OUT".into()) };
+    let recipe = OutcomeRecipe::from_toml(&read_text(&recipe)?)?;
+    let rules = Rules::preset(&recipe.rules)?;
+    let progress = |share: f64| eprint!("\r{:3.0} %", 100.0 * share);
+    let model = train_outcome_model(&recipe, &rules, &roster(), &Executor::new(0)?, &mut { progress })?;
+    Ok(write_whole(&out, &model.to_bytes(&serde_json::json!({ "recipe": recipe })))?)
+}
 
 /// The settings for training an outcome model.
-///
-/// ```
-/// use cambio_learn::OutcomeRecipe;
-///
-/// let recipe = OutcomeRecipe::from_toml("rules = 'classic'\nseats = [2]\nagents = ['sharp']\nmatches = 1000")?;
-/// assert_eq!((recipe.seed, recipe.passes), (1, 3));
-/// # Ok::<(), cambio_learn::RecipeError>(())
-/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OutcomeRecipe {
+pub(crate) struct OutcomeRecipe {
     /// The rules: a preset or a rule file.
     pub rules: String,
     /// The numbers of seats, through which matches cycle.
@@ -61,9 +70,10 @@ impl OutcomeRecipe {
     ///
     /// # Errors
     /// If the text is not TOML, has an unknown field, or a field has an invalid value.
-    pub fn from_toml(text: &str) -> Result<OutcomeRecipe, RecipeError> {
+    pub(crate) fn from_toml(text: &str) -> Result<OutcomeRecipe, RecipeError> {
         let recipe: OutcomeRecipe = read_toml(text).map_err(RecipeError::Form)?;
-        let refuse = |field, found: String, allowed: &str| Err(RecipeError::field(field, found, allowed));
+        let refuse =
+            |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
         if recipe.seats.is_empty() || !recipe.seats.iter().all(|seats| (2..=MAX_SEATS).contains(seats)) {
             return refuse("seats", format!("{:?}", recipe.seats), "a list of numbers from 2 to 8");
         }
@@ -100,7 +110,7 @@ const BATCH: usize = 64;
 ///
 /// # Determinism
 /// The model depends only on the recipe and the rules.
-pub fn train_outcome_model(
+pub(crate) fn train_outcome_model(
     recipe: &OutcomeRecipe,
     rules: &Rules,
     roster: &Roster,
