@@ -6,7 +6,6 @@
 mod message;
 mod pipes;
 mod process;
-mod serve;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,9 +16,8 @@ use serde_json::Value;
 use crate::params;
 use crate::params::Text;
 pub use message::PROTOCOL;
-pub use process::end_bots;
 use process::Process;
-pub use serve::{ServeError, serve};
+pub use process::end_bots;
 
 params! {
     /// The parameters of [`External`].

@@ -66,10 +66,7 @@ pub use advantage::{AdvantageEstimator, DecisionAdvantage};
 pub use advice::{Advice, AdviceError, AdviceSettings, DecisionAdvice, IntervalEstimate};
 pub use belief::{Belief, Likelihood};
 pub use call_rule::CallRule;
-pub use external::{
-    CommandError, External, ExternalParams, PROTOCOL, ServeError, end_bots, interrupt,
-    is_interrupted, serve,
-};
+pub use external::{CommandError, External, ExternalParams, PROTOCOL, end_bots, interrupt, is_interrupted};
 pub use greedy::{Greedy, GreedyParams};
 pub use guarded::{Guarded, panic_message};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use cambio_agents::{External, ExternalParams, roster, serve};
+use cambio_agents::{External, ExternalParams, roster};
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::testing::{CheckScope, NonconformanceKind, RandomAgent, check_agent};
@@ -366,62 +366,4 @@ fn a_bot_may_finish_its_work_when_its_input_ends() {
     bot.begin(&cambio_core::Briefing { rules: &rules, seats: 2, seat, stream: &stream }).unwrap();
     drop(bot);
     assert_eq!(std::fs::read_to_string(&diary).unwrap(), "done\n");
-}
-
-/// The answers of a served agent to these lines, and the error.
-fn answers(lines: &str) -> (String, String) {
-    let mut output = Vec::new();
-    let done = serve(roster().parse("greedy").unwrap().make(), "mine", lines.as_bytes(), &mut output);
-    (String::from_utf8(output).unwrap(), done.map_or_else(|error| error.to_string(), |()| String::new()))
-}
-
-const BEGIN: &str = "{\"type\":\"begin\",\"rules\":\"classic\",\"cards\":[],\"seats\":2,\"seat\":\"b\",\"seed\":7}\n";
-const ROUND: &str =
-    "{\"type\":\"round\",\"round\":1,\"starter\":\"a\",\"extra_cards\":[],\"extra_peeks\":[],\"totals\":[0,0]}\n";
-
-#[test]
-fn a_served_agent_answers_the_questions_of_the_protocol() {
-    let hello = "{\"type\":\"hello\",\"protocol\":1,\"more\":true}\n";
-    let (said, error) = answers(&format!("{hello}{{\"type\":\"news\"}}\n{BEGIN}{BEGIN}{ROUND}"));
-    assert_eq!(said, format!("{{\"protocol\":1,\"name\":\"mine\",\"version\":\"{}\"}}\n", env!("CARGO_PKG_VERSION")));
-    assert_eq!(error, "");
-}
-
-#[test]
-fn a_served_agent_refuses_invalid_messages() {
-    let dealt = "{\"type\":\"event\",\"event\":\"dealt\",\"starter\":\"a\",\"extra_cards\":[]}\n";
-    let decide = "{\"type\":\"decide\",\"round\":1,\"turn\":1,\"phase\":\"start\"}\n";
-    for (lines, expected) in [
-        (
-            "{\"type\":\n".to_owned(),
-            "line 1 of the input: must be a JSON object with a text `type`, found `{\"type\":`",
-        ),
-        ("[]\n".to_owned(), "line 1 of the input: must be a JSON object with a text `type`, found `[]`"),
-        ("\u{1b}[2J\n".to_owned(), "line 1 of the input: must be a JSON object with a text `type`, found `\\u{1b}[2J`"),
-        (
-            "{\"type\":\"hello\",\"protocol\":2}".to_owned(),
-            "the field `protocol` must be 1 after the earlier messages, found 2",
-        ),
-        (decide.to_owned(), "line 1 of the input: `decide` must come after `begin`"),
-        (format!("{BEGIN}{decide}"), "line 2 of the input: `decide` must come after `round`"),
-        (BEGIN.replace("classic", "whist"), "whist"),
-        (BEGIN.replace("\"b\"", "\"c\""), "the field `seat` must be the letter of a seat, found \"c\""),
-        (BEGIN.replace(":2,", ":9,"), "9"),
-        (
-            format!("{BEGIN}{}", ROUND.replace(":1,", ":2,")),
-            "the field `round` must be 1 after the earlier messages, found 2",
-        ),
-        (
-            format!("{BEGIN}{ROUND}{dealt}{decide}"),
-            "the events are not from a round under these rules, or an event is missing",
-        ),
-        (
-            format!("{BEGIN}{ROUND}{}", dealt.replace("dealt", "dealing")),
-            "the event is not known, or a field is not valid",
-        ),
-    ] {
-        let (said, error) = answers(&lines);
-        assert!(error.contains(expected) && error.lines().count() == 1, "{lines}: {error}");
-        assert_eq!(said, "", "{lines}");
-    }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use cambio_agents::{Guarded, Roster, RosterEntry, serve};
+use cambio_agents::{Guarded, Roster, RosterEntry};
 use cambio_core::Record;
 use cambio_core::testing::{CheckScope, check_agent};
 use cambio_sim::{fresh_seed, read_rules, read_seed};
@@ -16,15 +16,12 @@ use crate::say::{count, say, stdout};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// List only this agent; without a name, all agents are listed
-    #[arg(conflicts_with_all = ["check", "serve"])]
+    #[arg(conflicts_with = "check")]
     name: Option<String>,
     /// Check an agent: it must decide legally and reproducibly, not remember earlier matches, and not depend on hidden
     /// cards or seat letters. The check plays matches on every preset at 2, 3, 4 and 8 seats
     #[arg(long, value_name = "SPEC")]
     check: Option<String>,
-    /// Play an agent as a bot: read the messages of PROTOCOL.md from standard input, and write the answers to standard output
-    #[arg(long, value_name = "SPEC", conflicts_with = "check")]
-    serve: Option<String>,
     /// With --check: the number of matches on each preset and number of seats
     #[arg(long, value_name = "N", default_value_t = 12, requires = "check",
         value_parser = clap::value_parser!(u64).range(1..))]
@@ -39,11 +36,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut out = stdout();
-    if let Some(spec) = &args.serve {
-        let agent = roster.player(spec)?;
-        serve(agent.make(), &agent.label(), std::io::stdin().lock(), out)?;
-        return Ok(Exit::Done);
-    }
     if let Some(spec) = &args.check {
         let agent = roster.parse(spec)?;
         // A fresh random seed, so that no agent can be prepared for it.

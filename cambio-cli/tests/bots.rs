@@ -1,7 +1,7 @@
 //! Child processes, open pipes and slow bots do not block other bots, and they end with the run.
 #![cfg(target_os = "linux")]
 
-use crate::command::{FIRST, bot, command, has, interrupt, said, script, table};
+use crate::command::{FIRST, bot, command, has, interrupt, said, script};
 use crate::folder::folder;
 use std::fs;
 use std::path::Path;
@@ -124,39 +124,4 @@ fn an_interrupt_does_not_wait_for_a_bot_that_thinks() {
         assert!(said(&output).contains("interrupted"), "{}", said(&output));
         assert_eq!(living(&sleeper), 0, "{words}");
     }
-}
-
-/// The spec of an agent that another process of the command plays.
-fn served(spec: &str) -> String {
-    let program = env!("CARGO_BIN_EXE_cambio");
-    format!("external(\"'{program}' agents --serve '{spec}'\",start_ms=60000,deadline_ms=60000)")
-}
-
-#[test]
-fn a_served_agent_plays_as_it_does_without_a_process() {
-    let folder = folder("served");
-    for (rules, seats, agent) in
-        [("original", 2, "greedy(call_at=7)"), ("faessler", 3, "sharp"), ("classic", 2, "learned")]
-    {
-        let play = |agent: &str| {
-            let agents = format!("['greedy', {{ spec = '''{agent}''', name = 'other' }}]");
-            let place = format!("rules = '{rules}'\nseats = {seats}\nluck = 'off'");
-            let spec = format!("seed = 1\ndeals = 3\n{place}\nagents = {agents}\n");
-            let _ = fs::remove_dir_all(folder.join("run"));
-            crate::command::play(&folder, "run", spec);
-            ["matches.csv", "rounds.csv", "players.csv"].map(|file| {
-                let mut rows = table(&folder.join("run").join(file));
-                // A bot does not report its lapses.
-                for row in &mut rows {
-                    row.remove("lapses");
-                }
-                rows
-            })
-        };
-        let rows = play(agent);
-        assert!(rows[2].iter().any(|row| row["agent"] == "other"));
-        assert!(play(&served(agent)) == rows, "{agent} on {rules}");
-    }
-    let found = said(&command(&folder, "verify run --all").output().unwrap());
-    assert!(found.contains("verified"), "{found}");
 }

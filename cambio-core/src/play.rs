@@ -3,7 +3,6 @@
 pub(crate) mod agent;
 pub(crate) mod chance_match;
 pub(crate) mod deal;
-mod followed;
 pub(crate) mod matches;
 pub(crate) mod observer;
 pub(crate) mod players;
@@ -14,7 +13,6 @@ pub(crate) mod round;
 pub use agent::{Agent, AgentError, Briefing, ConsideredAction, Explanation, Notice};
 pub use chance_match::{ChanceMatch, ChanceOutcome};
 pub use deal::Deal;
-pub use followed::{ContradictionError, FollowedRound};
 pub use matches::{Match, MatchResult, RoundResult, Standing};
 pub use observer::Observer;
 pub use players::{Failure, Players};

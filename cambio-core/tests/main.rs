@@ -4,7 +4,6 @@ mod chance_matches;
 mod codes;
 mod decisions;
 mod examples;
-mod followed;
 mod fuzz;
 mod goldens;
 mod history;

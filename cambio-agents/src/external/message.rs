@@ -1,12 +1,12 @@
 //! The messages of the protocol that PROTOCOL.md describes.
 
+use cambio_core::encode::EventParts;
 use cambio_core::play::RoundResult;
 use cambio_core::record::{results, scores};
 use cambio_core::rng::Stream;
-use cambio_core::rules::{MAX_SEATS, MAX_SLOTS};
 use cambio_core::text::without_mark;
 use cambio_core::{
-    Action, Briefing, Card, Observation, Rules, Score, Seat, SeatSet, Sighting, Spot, SpotSet, Standing,
+    Action, Briefing, Card, Event, Observation, Rules, Score, Seat, SeatSet, Sighting, SpotSet, Standing,
 };
 use rand::Rng as _;
 use serde_json::{Map, Value, json};
@@ -51,91 +51,34 @@ pub(super) fn round(standing: &Standing<'_>) -> Value {
     })
 }
 
-/// The events in the order of their codes: the word, and the fields, one for each part of the code. `spots` are two parts.
-const EVENTS: [(&str, &[&str]); 23] = [
-    ("dealt", &["starter", "extra_cards"]),
-    ("peeked", &["seat", "spot", "card"]),
-    ("flipped", &["card"]),
-    ("turn_began", &["seat"]),
-    ("drew", &["seat", "card"]),
-    ("took", &["seat", "card"]),
-    ("dropped", &["seat", "card"]),
-    ("kept", &["seat", "spot", "replaced"]),
-    ("looked", &["seat", "spot", "card"]),
-    ("swapped", &["seat", "spots"]),
-    ("shown", &["spot", "card"]),
-    ("skipped", &["seat"]),
-    ("touched", &["seat", "spot"]),
-    ("snapped", &["seat", "spot", "card", "verdict"]),
-    ("aborted", &["seat"]),
-    ("penalised", &["seat", "spot"]),
-    ("penalty_waived", &["seat"]),
-    ("gave", &["seat", "from", "to"]),
-    ("called", &["seat"]),
-    ("became_safe", &["seat"]),
-    ("reshuffled", &["cards"]),
-    ("ended", &["reason"]),
-    ("turned_up", &["spot", "card"]),
-];
-
-/// The places of the parts in a code.
-const SHIFTS: [u64; 4] = [36, 24, 12, 0];
-
-/// The value of a field whose part of the code is `part`; `None` if the part is not valid. Lists of seats begin with `starter`.
-fn value(rules: &Rules, field: &str, part: u64, starter: Seat) -> Option<Value> {
-    let spot = |part: u64| {
-        let index = (part as usize & 0xfff).checked_sub(1)?;
-        Some(Spot::new(Seat::new(index / MAX_SLOTS)?, index % MAX_SLOTS + 1)?.to_string())
-    };
-    let word = |words: &[&'static str]| Some(Value::from(*words.get((part as usize).checked_sub(1)?)?));
-    Some(match field {
-        "seat" | "starter" => Seat::new(part as usize)?.to_string().into(),
-        "extra_cards" => {
-            let is_in = |seat: &Seat| part >> seat.index() & 1 == 1;
-            seats(Seat::ALL.into_iter().filter(is_in).collect::<SeatSet>().iter_from(starter))
-        }
-        "spot" | "from" | "to" => spot(part)?.into(),
-        "spots" => json!([spot(part >> 12)?, spot(part)?]),
-        "card" | "replaced" if part == 0 => Value::Null,
-        "card" | "replaced" => rules.kinds().get(part as usize - 1)?.label.as_str().into(),
-        "cards" => part.into(),
-        "verdict" => word(&["right", "wrong", "late"])?,
-        _ => word(&["call", "empty_hand", "turn_limit", "stock_out"])?,
-    })
-}
-
 pub(super) fn event(rules: &Rules, sighting: Sighting) -> Value {
-    let code = sighting.code();
-    let (word, fields) = EVENTS[(code >> 48) as usize - 1];
-    let starter = Seat::ALL[(code >> SHIFTS[0]) as usize % MAX_SEATS];
-    let mut message = json!({"type": "event", "event": word});
-    for (&field, shift) in fields.iter().zip(SHIFTS) {
-        let part = if field == "spots" { code >> 12 & 0xff_ffff } else { code >> shift & 0xfff };
-        message[field] = value(rules, field, part, starter).expect("a sighting has valid parts");
+    let EventParts { kind, seat, spots, card } = sighting.parts();
+    let mut message = json!({"type": "event", "event": kind.replace(' ', "_")});
+    if let Some(seat) = seat {
+        message[if kind == "dealt" { "starter" } else { "seat" }] = seat.to_string().into();
+    }
+    match (sighting, spots) {
+        (Event::Dealt { starter, extra }, _) => message["extra_cards"] = seats(extra.iter_from(starter)),
+        (Event::Swapped { one, other, .. }, _) => message["spots"] = json!([one.to_string(), other.to_string()]),
+        (Event::Gave { from, to, .. }, _) => {
+            message["from"] = from.to_string().into();
+            message["to"] = to.to_string().into();
+        }
+        (_, [Some(spot), _]) => message["spot"] = spot.to_string().into(),
+        _ => {}
+    }
+    let has_face = matches!(sighting, Event::Peeked { .. } | Event::Drew { .. } | Event::Looked { .. });
+    if has_face || card.is_some() {
+        let card = card.map_or(Value::Null, |card| rules.label(card).into());
+        message[if kind == "kept" { "replaced" } else { "card" }] = card;
+    }
+    match sighting {
+        Event::Snapped { verdict, .. } => message["verdict"] = verdict.word().into(),
+        Event::Reshuffled { cards } => message["cards"] = cards.into(),
+        Event::Ended { reason } => message["reason"] = reason.word().into(),
+        _ => {}
     }
     message
-}
-
-/// Reads the message of an event; `None` if it is not one of [`event`]'s messages.
-pub(super) fn read_event(rules: &Rules, message: &Value) -> Option<Sighting> {
-    let tag = EVENTS.iter().position(|(word, _)| message["event"] == *word)?;
-    let starter = message["starter"].as_str().and_then(seat).unwrap_or(Seat::A);
-    let mut code = (tag as u64 + 1) << 48;
-    for (&field, shift) in EVENTS[tag].1.iter().zip(SHIFTS) {
-        let find = |field: &str, found: &Value| {
-            (0..0x1000).find(|&part| value(rules, field, part, starter).is_some_and(|value| value == *found))
-        };
-        code |= match field {
-            "spots" => find("spot", &message[field][0])? << 24 | find("spot", &message[field][1])? << 12,
-            _ => find(field, message.get(field)?)? << shift,
-        };
-    }
-    Sighting::from_code(code)
-}
-
-/// The seat with this letter.
-pub(super) fn seat(text: &str) -> Option<Seat> {
-    Seat::ALL.into_iter().find(|seat| seat.to_string() == text)
 }
 
 pub(super) fn decide(round: usize, view: &Observation<'_>) -> Value {
