@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The settings for training an outcome model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OutcomeRecipe {
+pub(crate) struct OutcomeRecipe {
     /// The rules: a preset or a rule file.
     pub rules: String,
     /// The numbers of seats, through which matches cycle.
@@ -70,7 +70,7 @@ impl OutcomeRecipe {
     ///
     /// # Errors
     /// If the text is not TOML, has an unknown field, or a field has an invalid value.
-    pub fn from_toml(text: &str) -> Result<OutcomeRecipe, RecipeError> {
+    pub(crate) fn from_toml(text: &str) -> Result<OutcomeRecipe, RecipeError> {
         let recipe: OutcomeRecipe = read_toml(text).map_err(RecipeError::Form)?;
         let refuse =
             |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
@@ -110,7 +110,7 @@ const BATCH: usize = 64;
 ///
 /// # Determinism
 /// The model depends only on the recipe and the rules.
-pub fn train_outcome_model(
+pub(crate) fn train_outcome_model(
     recipe: &OutcomeRecipe,
     rules: &Rules,
     roster: &Roster,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use cambio_agents::{Guarded, Learned, Luck, MatchStanding, MatchValues, Network, NetworkEvaluation, NetworkInputs};
+use cambio_agents::{Guarded, Learned, MatchStanding, MatchValues, Network, NetworkEvaluation, NetworkInputs};
 use cambio_core::play::{RoundResult, StepResult};
 use cambio_core::rng::Key;
 use cambio_core::rules::knob::{MatchEnd, WholeNumber};
@@ -17,7 +17,7 @@ use crate::error::LearnError;
 use crate::recipe::{Play, Recipe, Rival};
 use crate::rng::SeededRng;
 use crate::sampler::sampled_rules;
-use crate::samples::{PolicySamples, RoundValues, Samples};
+use crate::samples::{PolicySamples, Samples};
 use crate::trainer::sigmoid;
 
 /// The statistics of matches.
@@ -128,7 +128,7 @@ pub(crate) trait Collector {
     fn is_judged(&self) -> bool;
 
     /// A round ended.
-    fn round_ends(&mut self, play: &Play, result: &RoundValues);
+    fn round_ends(&mut self, play: &Play, result: &[f32; MAX_SEATS]);
 
     /// The data of all rounds.
     fn data(self) -> Self::Data;
@@ -235,8 +235,7 @@ impl League {
         let failed = |error| LearnError::SelfPlay { number, against: rival.to_string(), error };
         let has_rival = players.agents().iter().any(Option::is_some);
         let deal = Deal::new(rules, Key::new(seed, number));
-        let luck = (self.play.luck && Luck::supports(rules)).then(|| Luck::new(rules, seats));
-        let observer = NetworkMatch { luck, ..NetworkMatch::new(network.inputs()) };
+        let observer = NetworkMatch::new(network.inputs());
         let mut referee = Referee::new(deal, players, observer).map_err(failed)?;
         let share = number as f32 / self.of as f32;
         collector.round_begins(&self.play, share, &mut chance);
@@ -262,8 +261,7 @@ impl League {
                 tally.judged += 1;
                 tally.won += f64::from(shares[focal.index()]);
             }
-            let luck = Seat::ALL.map(|seat| referee.observer().luck(seat));
-            collector.round_ends(&self.play, &RoundValues { shares, luck });
+            collector.round_ends(&self.play, &shares);
             if !playing.is_over() {
                 collector.round_begins(&self.play, share, &mut chance);
             }
@@ -328,17 +326,16 @@ fn around(number: f32) -> impl Iterator<Item = (i32, f32)> {
     [(low as i32, 1.0 - part), (low as i32 + 1, part)].into_iter().filter(|&(_, weight)| weight > 0.0)
 }
 
-/// Tracks a match for network inputs: the public history of the round, the standing of each seat, and perhaps the luck.
+/// Tracks a match for network inputs: the public history of the round, and the standing of each seat.
 pub(crate) struct NetworkMatch<'a> {
     inputs: &'a NetworkInputs,
-    luck: Option<Luck>,
     round: Option<(CardHistory, Vec<MatchStanding>)>,
 }
 
 impl<'a> NetworkMatch<'a> {
     /// Tracks a match that has not begun.
     pub(crate) fn new(inputs: &'a NetworkInputs) -> NetworkMatch<'a> {
-        NetworkMatch { inputs, luck: None, round: None }
+        NetworkMatch { inputs, round: None }
     }
 
     /// The history of the round, and the standing of a seat.
@@ -346,18 +343,10 @@ impl<'a> NetworkMatch<'a> {
         let (history, standings) = self.round.as_ref().expect("a round has begun");
         (history, &standings[seat.index()])
     }
-
-    /// The luck of a seat in the match so far; 0 if it is not measured.
-    pub(crate) fn luck(&self, seat: Seat) -> f32 {
-        self.luck.as_ref().and_then(|luck| luck.shares().get(seat.index())).map_or(0.0, |&luck| luck as f32)
-    }
 }
 
 impl Observer for NetworkMatch<'_> {
-    fn round_begins(&mut self, begin: &Standing<'_>, deck: &[Card]) {
-        if let Some(luck) = &mut self.luck {
-            luck.round_begins(begin, deck);
-        }
+    fn round_begins(&mut self, begin: &Standing<'_>, _: &[Card]) {
         let &Standing { setup, totals, .. } = begin;
         let standing = |&seat: &Seat| self.inputs.standing(totals, seat);
         let standings = Seat::ALL[..setup.seats].iter().map(standing).collect();
@@ -365,16 +354,7 @@ impl Observer for NetworkMatch<'_> {
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        if let Some(luck) = &mut self.luck {
-            luck.event(event);
-        }
         self.round.as_mut().expect("a round has begun").0.notice(event);
-    }
-
-    fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        if let Some(luck) = &mut self.luck {
-            luck.round_ends(state, result);
-        }
     }
 }
 
@@ -462,7 +442,6 @@ impl Collector for PolicyCollector {
         let sum: f32 = weights(evaluation, 1.0).sum();
         samples.chances.push(weights(evaluation, 1.0).nth(index).expect("it is one of them") / sum);
         samples.seats.push(seat.index() as u8);
-        samples.luck.push(referee.observer().luck(seat));
         on.clear();
         inputs.on_position(&view, history, standing, position, |input| on.push(input as u16));
         let open = OpenView { state, seat };
@@ -475,7 +454,7 @@ impl Collector for PolicyCollector {
         true
     }
 
-    fn round_ends(&mut self, _: &Play, result: &RoundValues) {
+    fn round_ends(&mut self, _: &Play, result: &[f32; MAX_SEATS]) {
         self.samples.rounds.push((self.samples.chances.len(), *result));
     }
 
@@ -493,8 +472,6 @@ struct LearnedDecision {
     end: usize,
     /// The network's value of the best candidate, or with a temperature the mean value under the softmax.
     value: f32,
-    /// The luck of the seat in the match before the decision.
-    luck: f32,
     /// Whether the decision was exploratory.
     explored: bool,
 }
@@ -560,9 +537,9 @@ impl Collector for ValueCollector {
                 // Drops the other seats' earlier decisions, because the exploration changes their outcome.
                 self.decisions.retain(|decision| decision.seat == seat);
             }
-            let (start, luck) = (self.on.len(), referee.observer().luck(seat));
+            let start = self.on.len();
             network.inputs().on_under_rules(&view, evaluation, index, |input| self.on.push(input as u16));
-            self.decisions.push(LearnedDecision { seat, start, end: self.on.len(), value, luck, explored });
+            self.decisions.push(LearnedDecision { seat, start, end: self.on.len(), value, explored });
         }
         self.evaluation.actions().nth(index).expect("it is one of them")
     }
@@ -571,14 +548,11 @@ impl Collector for ValueCollector {
         !self.explored
     }
 
-    fn round_ends(&mut self, play: &Play, result: &RoundValues) {
-        // For each seat: the return after the decision, and its luck so far.
-        let RoundValues { mut shares, mut luck } = *result;
+    fn round_ends(&mut self, play: &Play, result: &[f32; MAX_SEATS]) {
+        // For each seat: the return after the decision.
+        let mut shares = *result;
         for decision in self.decisions.iter().rev() {
-            let (back, later) = (&mut shares[decision.seat.index()], &mut luck[decision.seat.index()]);
-            // The luck after the decision has the mean 0, so it can be subtracted without bias.
-            *back -= *later - decision.luck;
-            *later = decision.luck;
+            let back = &mut shares[decision.seat.index()];
             self.samples.push(&self.on[decision.start..decision.end], *back);
             let before = if decision.explored {
                 decision.value

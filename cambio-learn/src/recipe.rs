@@ -108,10 +108,6 @@ pub struct Play {
     /// The rules' `turn_limit` while training. A low limit saves time at the start, when networks rarely call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_limit: Option<u16>,
-    /// Whether the luck of the cards after each decision is subtracted from its return ([`Luck`](cambio_agents::Luck)),
-    /// which has a smaller variance then, and no bias; without effect under rules whose luck cannot be measured.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub luck: bool,
     /// The cost in points of an extra card that is carried over to the next round of a match.
     pub extra_card: f32,
     /// The value in points of an extra peek that is carried over to the next round of a match.
@@ -129,7 +125,6 @@ impl Default for Play {
             final_temperature: None,
             force_call_after: None,
             turn_limit: None,
-            luck: false,
             extra_card: 0.0,
             extra_peek: 0.0,
         }

@@ -138,21 +138,10 @@ pub(crate) struct PolicySamples {
     pub(crate) chances: Vec<f32>,
     /// The seat of each decision.
     pub(crate) seats: Vec<u8>,
-    /// The luck of the seat in the match before each decision.
-    pub(crate) luck: Vec<f32>,
     /// The position before each decision, as the critic sees it. The trainer sets the targets.
     pub(crate) positions: Samples,
-    /// The rounds, in order: for each, the number of decisions up to its end, and its values.
-    pub(crate) rounds: Vec<(usize, RoundValues)>,
-}
-
-/// The values of a round that has ended, by seat.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RoundValues {
-    /// The win share, or the chance to win the match.
-    pub(crate) shares: [f32; MAX_SEATS],
-    /// The luck in the match up to the end of the round; 0 if it is not measured.
-    pub(crate) luck: [f32; MAX_SEATS],
+    /// The rounds, in order: for each, the number of decisions up to its end, and by seat the win share or the chance to win the match.
+    pub(crate) rounds: Vec<(usize, [f32; MAX_SEATS])>,
 }
 
 impl PolicySamples {
@@ -161,15 +150,12 @@ impl PolicySamples {
     pub(crate) fn advantages(&self, values: &[f32], lambda: f32) -> (Vec<f32>, Vec<f32>) {
         let (mut advantages, mut returns) = (vec![0.0; values.len()], vec![0.0; values.len()]);
         let mut start = 0;
-        for &(end, RoundValues { shares, mut luck }) in &self.rounds {
+        for &(end, shares) in &self.rounds {
             // For each seat, the value of its next decision and the advantage there.
             let (mut next, mut later) = (shares, [0.0; MAX_SEATS]);
             for number in (start..end).rev() {
                 let seat = usize::from(self.seats[number]);
-                // The luck after the decision has the mean 0, so it can be subtracted without bias.
-                let fair = next[seat] - (luck[seat] - self.luck[number]);
-                luck[seat] = self.luck[number];
-                let advantage = fair - values[number] + lambda * later[seat];
+                let advantage = next[seat] - values[number] + lambda * later[seat];
                 (advantages[number], returns[number]) = (advantage, values[number] + advantage);
                 (next[seat], later[seat]) = (values[number], advantage);
             }
@@ -183,7 +169,6 @@ impl PolicySamples {
         self.choices.append(&other.choices);
         self.chances.extend_from_slice(&other.chances);
         self.seats.extend_from_slice(&other.seats);
-        self.luck.extend_from_slice(&other.luck);
         self.positions.append(&other.positions);
         self.rounds.extend(other.rounds.iter().map(|&(end, values)| (base + end, values)));
     }
