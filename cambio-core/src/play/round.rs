@@ -2,7 +2,7 @@
 
 use crate::engine::IllegalAction;
 use crate::engine::chance::{Chance, RaceOrder, SnapRace};
-use crate::engine::state::DealError;
+use crate::engine::state::{DealError, Order};
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::{Action, Card, Event, Seat, Sighting, Standing, State};
@@ -27,10 +27,10 @@ impl Round {
         chance: &mut dyn Chance,
         observer: &mut W,
     ) -> Result<Round, DealError> {
-        observer.round_begins(standing, deck);
-        let mut events = Vec::new();
-        let state = State::deal(&standing.setup, deck, &mut RecordingChance::new(chance), &mut events)?;
-        Ok(Round::dealt(state, events, observer))
+        let state = State::empty(&standing.setup, Order::Dealt);
+        let mut round = Round { state, decisions: 0, events: Vec::new() };
+        round.again(standing, deck, chance, observer)?;
+        Ok(round)
     }
 
     /// Deals a round in which chance decides each face when it is first seen. The observer gets an empty deck.
@@ -42,14 +42,10 @@ impl Round {
         observer.round_begins(standing, &[]);
         let mut events = Vec::new();
         let state = State::deal_latent(&standing.setup, &mut RecordingChance::new(chance), &mut events)?;
-        Ok(Round::dealt(state, events, observer))
-    }
-
-    fn dealt<W: Observer>(state: State, events: Vec<Event<Card>>, observer: &mut W) -> Round {
         let round = Round { state, decisions: 0, events };
         round.tell(0, observer);
         round.announce(observer);
-        round
+        Ok(round)
     }
 
     /// Deals another round, reusing memory, and continues to its first decision.
