@@ -276,11 +276,7 @@ impl Belief {
                 self.evidence.flatten(from);
             }
             Motion::Added { spot } => self.evidence.flatten(spot),
-            Motion::Seen { .. }
-            | Motion::Shown { .. }
-            | Motion::Drawn { .. }
-            | Motion::Reshuffled { .. }
-            | Motion::Nothing => {}
+            _ => {}
         }
         match self.rules.window_sign(&sighting) {
             WindowSign::Opens(opener) => self.window = Some((opener, SeatSet::EMPTY)),

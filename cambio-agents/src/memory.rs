@@ -162,11 +162,7 @@ impl Memory {
                 self.set(to, trace);
                 self.set(from, None);
             }
-            Motion::Seen { face: None, .. }
-            | Motion::Flipped { .. }
-            | Motion::Added { .. }
-            | Motion::Reshuffled { .. }
-            | Motion::Nothing => {}
+            _ => {}
         }
     }
 

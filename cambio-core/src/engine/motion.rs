@@ -117,11 +117,7 @@ impl<T: Copy> OnTable<T> {
                 self.set(from, self.none);
             }
             Motion::Added { spot } => self.set(spot, new),
-            Motion::Seen { .. }
-            | Motion::Shown { .. }
-            | Motion::Flipped { .. }
-            | Motion::Reshuffled { .. }
-            | Motion::Nothing => {}
+            _ => {}
         }
     }
 }
@@ -163,14 +159,7 @@ impl<Face: Copy> Event<Face> {
             Event::Gave { from, to, .. } => Motion::Moved { from, to },
             Event::Penalised { spot, .. } => Motion::Added { spot },
             Event::Reshuffled { cards } => Motion::Reshuffled { cards },
-            Event::TurnBegan { .. }
-            | Event::Skipped { .. }
-            | Event::Touched { .. }
-            | Event::Aborted { .. }
-            | Event::PenaltyWaived { .. }
-            | Event::Called { .. }
-            | Event::BecameSafe { .. }
-            | Event::Ended { .. } => Motion::Nothing,
+            _ => Motion::Nothing,
         }
     }
 }
