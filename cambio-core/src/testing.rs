@@ -4,9 +4,8 @@ use crate::engine::Setup;
 use crate::engine::observation::Private;
 use crate::engine::table::CarryOver;
 use crate::play::{Failure, Fault, MatchError, RoundResult};
-use crate::rng::{Bounded as _, Key, Purpose, Seed, Stream};
+use crate::rng::{Bounded as _, Key, Purpose, Stream};
 use crate::rules::PRESETS;
-use crate::rules::knob::MatchEnd;
 use crate::rules::seat::{MAX_SEATS, SPOTS, SeatSet, Spot, SpotSet};
 use crate::{
     Action, Agent, AgentError, Briefing, Card, Event, Knowledge, Match, MatchResult, MatchSetup, Notice, Observation,
@@ -69,24 +68,14 @@ pub struct CheckScope {
     pub rules: Vec<Rules>,
     /// The numbers of seats.
     pub seats: Vec<usize>,
-    /// The number of matches per rule system and number of seats. The check for [`NonconformanceKind::Foreseeing`] plays 25
-    /// times as many, but only on the first rule system and number of seats.
+    /// The number of matches per rule system and number of seats.
     pub matches: u64,
-    /// A seed that the agent cannot guess. The default is public; to detect an agent that is written to deceive this
-    /// check, use a random key.
-    pub secret: Seed,
 }
 
 impl Default for CheckScope {
     /// Twelve matches on every preset at 2, 3, 4 and 8 seats.
     fn default() -> CheckScope {
-        CheckScope {
-            presets: PRESETS.to_vec(),
-            rules: Vec::new(),
-            seats: vec![2, 3, 4, 8],
-            matches: 12,
-            secret: Seed::Key(*b"no agent tries this as its guess"),
-        }
+        CheckScope { presets: PRESETS.to_vec(), rules: Vec::new(), seats: vec![2, 3, 4, 8], matches: 12 }
     }
 }
 
@@ -101,18 +90,18 @@ pub struct Conformance {
 
 /// The first violation that [`check_agent`] found.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("{rules}, {seats} seats{}: {kind}", .deal.map_or_else(String::new, |deal| format!(", deal {deal}")))]
+#[error("{rules}, {seats} seats, deal {deal}: {kind}")]
 pub struct Nonconformance {
     /// The name of the rule system.
     pub rules: &'static str,
     /// The number of seats.
     pub seats: usize,
-    /// The number of the deal, with seed 0; `None` if the violation is visible only over many deals.
-    pub deal: Option<u64>,
+    /// The number of the deal, with seed 0.
+    pub deal: u64,
     /// The kind of violation.
     pub kind: NonconformanceKind,
     /// The record of the match of the violation, up to an illegal decision. The agents' names in it are empty.
-    pub record: Option<Record>,
+    pub record: Record,
 }
 
 /// The kinds of violations that [`check_agent`] finds.
@@ -137,12 +126,6 @@ pub enum NonconformanceKind {
          agent remembers the cards"
     )]
     Remembering { seat: Seat, first: Action, second: Action },
-    /// The agent plays differently with decks from a guessable seed: it guesses the seed and computes hidden cards.
-    #[error(
-        "in {matches} rounds, the agent's {what} sum to {guessable} with decks from seed 0, and to {secret} with decks \
-         from a secret seed: it guesses the seed"
-    )]
-    Foreseeing { matches: u64, what: &'static str, guessable: i64, secret: i64 },
     /// The letters of the seats change the agent's play.
     #[error(
         "seat {seat} decides `{first}`; when all seats are relabelled and it is seat {moved}, it decides `{second}` \
@@ -289,7 +272,8 @@ fn repeat<A: Agent>(
 ///   seat are dealt again, including the order of the stock, and the decision must be the same.
 /// - The letters of the seats must not change its decisions. If all seats are relabelled and the stream is the same,
 ///   the relabelled decisions must be the same.
-/// - Its average play must not depend on whether the seed of the decks can be guessed.
+///
+/// An agent may still guess a seed that is a small number: a run with agents that cannot be trusted needs a secret seed.
 ///
 /// # Errors
 /// The first violation, with the preset, the number of seats and the deal.
@@ -307,11 +291,8 @@ fn repeat<A: Agent>(
 /// ```
 pub fn check_agent<A: Agent>(make: impl Fn() -> A, scope: &CheckScope) -> Result<Conformance, Box<Nonconformance>> {
     let mut found = Conformance::default();
-    let nonconformance =
-        |rules: &Rules, seats, deal, kind, record| Nonconformance { rules: rules.name(), seats, deal, kind, record };
     let presets = scope.presets.iter().map(|preset| Rules::preset(preset).expect("the presets of the scope exist"));
-    let all: Vec<Rules> = presets.chain(scope.rules.iter().copied()).collect();
-    for &rules in &all {
+    for rules in presets.chain(scope.rules.iter().copied()) {
         for &seats in &scope.seats {
             let mut reused: Vec<A> = (0..seats).map(|_| make()).collect();
             for deal in 0..scope.matches {
@@ -322,16 +303,11 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, scope: &CheckScope) -> Result
                     let illegal = if let NonconformanceKind::Illegal(fault) = &kind { Some(fault) } else { None };
                     let mut record = recorder.stop(key, 0, &vec![""; seats], illegal);
                     record.fields.insert("x-fault".to_owned(), kind.to_string().into());
-                    nonconformance(&rules, seats, Some(deal), kind, Some(record))
+                    Nonconformance { rules: rules.name(), seats, deal, kind, record }
                 })?;
                 found.matches += 1;
             }
         }
-    }
-    if let (Some(rules), Some(&seats)) = (all.first(), scope.seats.first()) {
-        let matches = (25 * scope.matches).max(100);
-        let checked = check_foresight(&make, (rules, seats), scope.secret, matches);
-        checked.map_err(|kind| nonconformance(rules, seats, None, kind, None))?;
     }
     Ok(found)
 }
@@ -347,83 +323,6 @@ fn play<A: Agent>(
         Err(MatchError::Fault(fault)) => Err(NonconformanceKind::Illegal(*fault)),
         Err(MatchError::Failed(failure)) => Err(NonconformanceKind::Failed(*failure)),
         Err(error) => panic!("{error}"),
-    }
-}
-
-/// Compares the play of the agent in seat a, against players that never call, under a guessable and a secret seed. An
-/// honest agent plays the same on average. A difference of more than five standard errors is a violation.
-fn check_foresight<A: Agent>(
-    make: &impl Fn() -> A,
-    (rules, seats): (&Rules, usize),
-    secret: Seed,
-    matches: u64,
-) -> Result<(), NonconformanceKind> {
-    let mut spec = rules.spec().clone();
-    spec.match_end = MatchEnd::Rounds(1);
-    let rules = spec.validate().expect("every rule system allows one round");
-    let mut sums = [[(0_i64, 0_i64); 3]; 2];
-    for (seed, sums) in [Seed::Number(0), secret].into_iter().zip(&mut sums) {
-        let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(make())];
-        agents.resize_with(seats, || Box::new(Patient::default()));
-        for deal in 0..matches {
-            let match_setup = MatchSetup { rules, seats, key: Key::new(seed, deal) };
-            let mut game = RoundSample::default();
-            play(&match_setup, &mut agents, &mut game)?;
-            for ((sum, squares), number) in sums.iter_mut().zip([game.points, game.margin, game.decisions]) {
-                *sum += number;
-                *squares += number * number;
-            }
-        }
-    }
-    let n = i128::from(matches);
-    let spread = |(sum, squares): (i64, i64)| n * i128::from(squares) - i128::from(sum) * i128::from(sum);
-    for ((one, other), what) in sums[0].into_iter().zip(sums[1]).zip(["points", "margins", "decisions"]) {
-        let (gain, variance) = (i128::from(one.0 - other.0), spread(one) + spread(other));
-        if n * gain * gain > 25 * variance {
-            return Err(NonconformanceKind::Foreseeing { matches, what, guessable: one.0, secret: other.0 });
-        }
-    }
-    Ok(())
-}
-
-/// The points, margin and decisions of seat a in one round.
-#[derive(Default)]
-struct RoundSample {
-    points: i64,
-    /// Seat b's points minus seat a's points.
-    margin: i64,
-    decisions: i64,
-}
-
-impl Observer for RoundSample {
-    fn decides(&mut self, _: &State, seat: Seat, _: Action) {
-        self.decisions += i64::from(seat == Seat::A);
-    }
-
-    fn round_ends(&mut self, state: &State, _: &RoundResult) {
-        let points = |seat| state.points(seat).map_or(0, i64::from);
-        self.points = points(Seat::A);
-        self.margin = points(Seat::B) - points(Seat::A);
-    }
-}
-
-/// A random player that hardly ever calls, so that rounds are long.
-#[derive(Default)]
-struct Patient(RandomAgent);
-
-impl Agent for Patient {
-    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
-        self.0.begin(briefing)
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
-        for _ in 0..16 {
-            let action = self.0.decide(view)?;
-            if action != Action::Call {
-                return Ok(action);
-            }
-        }
-        Ok(view.choices().nth(0).expect("a seat that decides has a choice"))
     }
 }
 
