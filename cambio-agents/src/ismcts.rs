@@ -89,7 +89,7 @@ pub struct Ismcts<P: Policy = Blueprint> {
 impl Ismcts {
     /// A tree search with the blueprint that the parameters name.
     pub fn new(params: &IsmctsParams) -> Ismcts {
-        Ismcts::over(params.search.blueprint(), params)
+        Ismcts::over(params.search.blueprint.policy(), params)
     }
 }
 

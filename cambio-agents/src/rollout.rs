@@ -66,7 +66,7 @@ pub struct Rollout<P: Policy = Blueprint> {
 impl Rollout {
     /// A rollout search over the blueprint that the parameters name.
     pub fn new(params: &RolloutParams) -> Rollout {
-        Rollout::over(params.search.blueprint(), params)
+        Rollout::over(params.search.blueprint.policy(), params)
     }
 }
 

@@ -28,10 +28,6 @@ params! {
     pub struct SearchParams {
         /// The policy used in playouts, and that the other seats are assumed to follow.
         blueprint: BlueprintName = BlueprintName::Preset(Preset::Heuristic),
-        /// The expected sum at which the blueprint calls; default: as in its preset.
-        call_at: Option<f64> in -1000.0..=1000.0,
-        /// The chance of having the lowest sum at which the blueprint calls; default: as in its preset.
-        call_chance: Option<f64> in 0.0..=1.0,
         /// How worlds are sampled: by rules of thumb about the cards that the other seats kept and dropped, and about
         /// their calls (evidence), or by the likelihood of their decisions under the blueprint (policy).
         belief: BeliefKind = BeliefKind::Evidence,
@@ -108,20 +104,9 @@ impl BlueprintName {
 impl SearchParams {
     /// The heuristic blueprint; the default heuristic if the blueprint is a network.
     fn heuristic(&self) -> HeuristicParams {
-        let base = match self.blueprint {
+        match self.blueprint {
             BlueprintName::Preset(preset) => preset.params(),
             BlueprintName::Learned => HeuristicParams::default(),
-        };
-        let (call_at, call_chance) =
-            (self.call_at.unwrap_or(base.call_at), self.call_chance.unwrap_or(base.call_chance));
-        HeuristicParams { call_at, call_chance, ..base }
-    }
-
-    /// The blueprint, and its value function if it has one.
-    pub(crate) fn blueprint(&self) -> Blueprint {
-        match self.blueprint {
-            BlueprintName::Preset(_) => Blueprint::Heuristic(self.heuristic()),
-            BlueprintName::Learned => self.blueprint.policy(),
         }
     }
 }
