@@ -1351,12 +1351,77 @@ class TestSite(Checks):
         page.goto(f"{self.address}runs.html?run=..%2Flevels")
         page.wait_for_selector("p.trouble")
 
+    def test_full_and_blocked_storage(self):
+        """If the storage is full, finished matches make room, and then the page warns. If it is blocked, the start page says so."""
+        page, person = self.table("classic", ["greedy"], 3, calls=1)
+        person.play()
+        finished = f"cambio.table.{person.table}"
+        person = Person(page, 3, calls=0)
+        person.sit(self.address, "classic", ["greedy"])
+        person.wait()
+        fill = "for (let size = 1 << 22; size; size >>= 1) try { for (;;) localStorage.setItem('x' + size + Math.random(), 'x'.repeat(size)); } catch {}"
+        page.evaluate(f"() => {{ {fill} }}")
+        person.decide(person.wait())
+        person.wait()
+        assert page.evaluate("(key) => localStorage.getItem(key)", finished) is None, "a finished match takes the room"
+        assert not page.locator(".notice-box").count()
+        page.evaluate(f"() => {{ {fill} }}")
+        person.play(stop=lambda can: person.decisions > 4)
+        assert "no room" in page.text_content(".notice-box")
+        self.is_well(page, "the table with a notice")
+        page = self.page()
+        page.add_init_script(
+            "for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError'); } });"
+        )
+        page.goto(self.address)
+        page.click("#deal")
+        page.wait_for_selector(".trouble:not([hidden])")
+        assert "allow this site to store data" in page.text_content(".trouble")
+
+    def test_a_new_version(self):
+        """A page offers the new version of its site, and keeps the files of another site on the same host."""
+        with serving_site(self.folder) as host:
+            copies = [self.folder / "host/copy", self.folder / "host/other"]
+            for copy in copies:
+                shutil.copytree(self.folder / "host/some/path", copy, dirs_exist_ok=True)
+            page = self.page()
+            for name in ("other", "copy"):
+                page.goto(f"{host}{name}/")
+                until(page, "navigator.serviceWorker.controller !== null")
+            worker, pages = copies[0] / "service-worker.js", copies[0] / "index.html"
+            worker.write_text(worker.read_text().replace("VERSION =", "VERSION = 'new ' +"))
+            pages.write_text(pages.read_text().replace("<title>", "<title>New "))
+            page.reload()
+            page.wait_for_selector(".notice-box")
+            assert page.title() == "Cambio"
+            page.click(".notice-box .primary")
+            until(page, "document.title === 'New Cambio'")
+            names = page.evaluate("caches.keys()")
+            assert len(names) == 2 and sum("/other/-" in name for name in names) == 1, names
+
+    def test_a_host_without_tls(self):
+        """Without the browser's clipboard, a button copies as well. A clock in the past does not break the start page."""
+        page = self.page(permissions=["clipboard-read"])
+        page.clock.set_system_time("2020-01-01")
+        page.goto(self.address)
+        page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+        link = "(await import(new URL('assets/links.js', document.baseURI))).shareButton"
+        page.evaluate(f"async (record) => document.body.append({link}(async () => record))", self.records.read_text().split("\n")[0])
+        page.click("text=Share the replay")
+        until(page, "[...document.querySelectorAll('button')].some((one) => one.textContent === 'Link copied')")
+        page.click("#daily")
+        page.wait_for_selector(".bar .question:not(:empty)")
+
     def test_offline(self):
         """The first page loads no network. After a match has begun, the site works without its host."""
         with serving_site(self.folder) as host:
             address = f"{host}some/path/"
             page = self.open(address, "#deal")
             until(page, "navigator.serviceWorker.controller !== null")
+            page.context.set_offline(True)
+            page.goto(f"{address}runs.html")
+            assert "with a connection" in page.text_content(".trouble")
+            page.context.set_offline(False)
             page.wait_for_timeout(4000)
             networks = "(async () => (await (await caches.open((await caches.keys())[0])).keys()).filter((one) => one.url.endsWith('.net')).length)()"
             assert page.evaluate(networks) == 0, "the first page loads networks"

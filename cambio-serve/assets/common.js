@@ -1,6 +1,6 @@
 // Code that all pages share: the names of the players, and what this browser stores.
 
-import { LETTERS } from "./cards.js";
+import { h, LETTERS } from "./cards.js";
 export { counted, h, LETTERS, listed, s } from "./cards.js";
 
 // The levels of opponents, from the weakest to the strongest: name, description, and spec of the agent. A search takes longer with more
@@ -42,7 +42,26 @@ export const rulesName = (name) => {
   return (RULES[base] ?? base) + round;
 };
 
+// Shows a sentence in the corner of the window until it is closed, with a button if there is something to do.
+// A sentence that is still shown is not repeated.
+export function notice(text, label, act) {
+  if ([...document.querySelectorAll(".notice-box > span")].some((one) => one.textContent === text)) return;
+  const box = h("div", { class: "notice-box", role: "status" }, h("span", {}, text),
+    label ? h("button", { type: "button", class: "primary", onclick: act }, label) : "",
+    h("button", { type: "button", onclick: () => box.remove() }, "Close"));
+  document.body.append(box);
+}
+
 // ---- What this browser stores
+
+// The values of all visits by key. Empty if this browser blocks them.
+export const storage = (() => {
+  try {
+    return localStorage;
+  } catch {
+    return {};
+  }
+})();
 
 // Kinds of stored values: a kind returns a valid value, and the default instead of any other. Another version of the pages, an extension
 // or a person can have stored anything.

@@ -84,12 +84,23 @@ export async function linkedMatch() {
   return kept.record;
 }
 
+// Copies a text. A page of a host without TLS has no clipboard, but can copy a selection.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.body.appendChild(h("textarea", {}, text));
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  if (!isCopied) throw new Error("this browser does not let the page copy");
+  return undefined;
+}
+
 // A button that copies a text. `make` returns the text, or null after it has done something else, with the words for the button.
 function copyButton(label, title, make) {
   const button = h("button", { type: "button", title, onclick: async () => {
     try {
       const { text, done } = await make();
-      if (text) await navigator.clipboard.writeText(text);
+      if (text) await copy(text);
       button.textContent = done;
     } catch (error) {
       button.textContent = error.message;
@@ -120,6 +131,7 @@ export function dealLink({ rules, seed, opponents, seat, one_round: isRound }) {
   // The sum is near the beginning, so that a link without its end keeps it.
   parts.splice(1, 0, ["sum", checksum(parts)]);
   link.hash = new URLSearchParams(parts).toString();
+  if (link.href.length > LONGEST) throw new Error("Too long for a link: shorten the rule file");
   return link.href;
 }
 
@@ -152,7 +164,8 @@ const FIRST = Date.UTC(2026, 10, 25);
 
 // The deal of a day, the same for everyone: its number, and the request to open its table. Days begin at midnight UTC.
 export function dailyDeal(now = Date.now()) {
-  const number = Math.floor((now - FIRST) / DAY);
+  // The clock of the device can be wrong.
+  const number = Math.max(0, Math.floor((now - FIRST) / DAY));
   const request = { rules: "classic", seed: `daily deal ${number}`, opponents: ["learned"], seat: "ab"[number % 2], one_round: true, notes: true, practice: false };
   return { number, request };
 }

@@ -7,7 +7,9 @@ const CHECKED = 20;
 const LISTED = 25;
 
 async function fetched(path, missing) {
-  const answer = await fetch(path);
+  const answer = await fetch(path).catch(() => {
+    throw new Error("this browser does not have the published runs yet; open this page with a connection");
+  });
   if (!answer.ok) throw new Error(missing);
   return answer.json();
 }
@@ -17,6 +19,7 @@ async function load(name) {
   if (!/^[\w-]+$/.test(name)) throw new Error(missing);
   const run = await fetched(`runs/${name}.json`, missing);
   if (run.format !== "cambio-published-run/1") throw new Error(`${name}.json is not a published run that this page can read`);
+  if (!run.rows.length) throw new Error(`the published run “${name}” has no matches`);
   return run;
 }
 

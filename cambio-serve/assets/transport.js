@@ -1,6 +1,6 @@
 // The connection of the pages to the program that plays: the server `cambio serve`, or on a page without a server a worker that runs
 // the program in the browser. Both answer the same requests and may forget a table: this browser keeps it and opens it again.
-import { remember, remembered } from "./common.js";
+import { notice, remember, remembered, storage } from "./common.js";
 
 // Whether a server has sent this page. `scripts/website.py` marks the pages that need no server.
 export const isServer = !document.querySelector('meta[name="engine"][content="worker"]');
@@ -17,7 +17,7 @@ export const at = (table, what) => `api/tables/${encodeURIComponent(table)}/${wh
 export async function ask(path, body) {
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   const [, table, what] = /^api\/tables\/(\d+)\/(\w+)$/.exec(path) ?? [];
-  if (what === "close") localStorage.removeItem(TABLE + table);
+  if (what === "close") storage.removeItem?.(TABLE + table);
   if (what === "act") keepLater();
   const record = what === "replay" ? stored(table)?.record : null;
   return JSON.parse(await (record ? send("api/replay", record) : table && what !== "close" ? sendAt(table, path, text) : send(path, text)));
@@ -37,7 +37,7 @@ async function openNew(request) {
   const { kept } = JSON.parse(await send(at(table, "open"), JSON.stringify({ request })));
   remember("last", table);
   if (!store(table, kept)) {
-    throw new Error("this browser cannot store the match: remove finished tables on the start page, or allow this site to store data");
+    throw new Error("this browser cannot store the match: allow this site to store data, or remove tables");
   }
   return table;
 }
@@ -52,7 +52,7 @@ export async function follow(table, handlers) {
     try {
       const found = await sendAt(table, `${at(table, "events")}${next === null ? "" : `?from=${next}`}`);
       const { hello, steps, kept } = found ? JSON.parse(found) : {};
-      if (kept) store(table, kept);
+      if (kept && !store(table, kept)) notice(UNSTORED);
       if (hello) handlers.hello(hello);
       steps?.forEach((step) => handlers.step(step));
       const last = hello?.step ?? steps?.at(-1);
@@ -97,6 +97,7 @@ export async function save(table) {
 
 const TABLE = "cambio.table.";
 const MOST_TABLES = 20;
+const UNSTORED = "This browser has no room for this match. If you reload this page, your last decisions are lost.";
 
 // A stored table; null if there is none.
 function stored(table) {
@@ -105,18 +106,20 @@ function stored(table) {
 }
 
 function numbers() {
-  const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index));
-  return keys.filter((key) => /^cambio\.table\.[1-9]\d{0,14}$/.test(key)).map((key) => Number(key.slice(TABLE.length))).sort((one, other) => one - other);
+  return Object.keys(storage).filter((key) => /^cambio\.table\.[1-9]\d{0,14}$/.test(key)).map((key) => Number(key.slice(TABLE.length))).sort((one, other) => one - other);
 }
 
-// Stores a table, and removes the oldest if there are too many, finished ones first. Returns whether the browser has stored it.
+// Stores a table. Removes the oldest tables, finished ones first, if there are too many, and finished ones if
+// there is no room. Returns whether the browser has stored the table.
 function store(table, content) {
-  const isStored = remember(`table.${table}`, content);
-  const all = numbers();
-  if (all.length <= MOST_TABLES) return isStored;
   const isOver = (number) => stored(number)?.about.over !== false;
-  const inOrder = [...all.filter(isOver), ...all.filter((number) => !isOver(number))].filter((number) => number !== Number(table));
-  inOrder.slice(0, all.length - MOST_TABLES).forEach((old) => localStorage.removeItem(TABLE + old));
+  const others = numbers().filter((number) => number !== Number(table));
+  let isStored = remember(`table.${table}`, content);
+  for (const old of [...others.filter(isOver), ...others.filter((number) => !isOver(number))]) {
+    if (isStored ? numbers().length <= MOST_TABLES : !isOver(old)) break;
+    storage.removeItem(TABLE + old);
+    isStored ||= remember(`table.${table}`, content);
+  }
   return isStored;
 }
 
@@ -241,7 +244,19 @@ let isKept = isServer;
 function keepOffline() {
   if (isKept) return;
   isKept = true;
-  navigator.serviceWorker?.register("service-worker.js").catch(() => {});
+  navigator.serviceWorker?.register("service-worker.js").then(offerNewVersion).catch(() => {});
+}
+
+// Offers a new version of the site when its files are kept. All tabs are loaded again with it, because they
+// share these files.
+function offerNewVersion(registration) {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker.controller) return;
+  serviceWorker.addEventListener("controllerchange", () => location.reload());
+  const activate = () => registration.waiting?.postMessage("activate");
+  const offer = () => { if (registration.waiting) notice("Cambio has a new version.", "Reload", activate); };
+  registration.onupdatefound = () => registration.installing.addEventListener("statechange", offer);
+  offer();
 }
 if (!isKept) setTimeout(keepOffline, 10_000);
 let isLaterKept = isServer;

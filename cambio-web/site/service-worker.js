@@ -1,6 +1,8 @@
 // Keeps the files of a site without a server, so that it works offline. `scripts/website.py` fills in the version and the files.
 const VERSION = "{{version}}";
-const NAME = `cambio-${VERSION}`;
+// A host can have several versions of the site, each with its own scope.
+const OWN = `cambio-${self.registration.scope}-`;
+const NAME = OWN + VERSION;
 // The files of the pages and the program, and the networks and published runs, which are loaded when a match has begun.
 const FILES = [{{files}}];
 const LATER = [{{later}}];
@@ -14,8 +16,10 @@ async function keepLater() {
   await cache.addAll(fresh(LATER.filter((_, number) => !kept[number])));
 }
 
-// A page sends a message when a match has begun.
-self.addEventListener("message", (event) => event.waitUntil(keepLater().catch(() => {})));
+// A page sends a message when a match has begun, and "activate" when the person wants the new version.
+self.addEventListener("message", (event) => {
+  event.waitUntil(event.data === "activate" ? self.skipWaiting() : keepLater().catch(() => {}));
+});
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(fresh(FILES))));
@@ -23,7 +27,7 @@ self.addEventListener("install", (event) => {
 
 self.addEventListener("activate", (event) => {
   event.waitUntil((async () => {
-    const old = (await caches.keys()).filter((name) => name.startsWith("cambio-") && name !== NAME);
+    const old = (await caches.keys()).filter((name) => name.startsWith(OWN) && name !== NAME);
     const had = await Promise.all(old.map((cacheName) => caches.match(LATER[0], { cacheName })));
     await Promise.all(old.map((name) => caches.delete(name)));
     await self.clients.claim();
