@@ -304,7 +304,7 @@ class Checks:
             self.passes(file)
 
     def test_keys_alone(self):
-        """A guided match without a mouse, from the first page to the end."""
+        """The three lessons without a mouse, from the first page to the end."""
         page = self.page()
         page.goto(self.address)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
@@ -320,19 +320,25 @@ class Checks:
         page.wait_for_selector(".question")
         person = Person(page, 5, keys_only=True, calls=0.1)
         person.wait()
-        assert "Your cards" in page.text_content(".guide"), "the guide does not begin"
         shown = []
-
-        def note():
-            step = [page.text_content(f".guide {part}") for part in (".progress", "b")]
-            if step[0] and step not in shown:
-                shown.append(step)
-
-        person.play(stop=lambda can: note())
-        note()
-        assert [number for number, _ in shown] == [f"Step {number + 1}" for number in range(len(shown))]
-        assert len(shown) > 3 and len(dict(map(reversed, shown))) == len(shown), f"a topic comes twice: {shown}"
-        assert shown[-1][1] == "The score", f"the guide does not end with the score: {shown}"
+        for lesson in (1, 2, 3):
+            assert f"Lesson {lesson} of 3" in page.text_content(".guide"), f"lesson {lesson} does not begin"
+            while page.text_content(".guide b") != "One question":
+                shown.append(page.text_content(".guide b"))
+                text = page.text_content(".guide p")
+                place = page.evaluate("document.querySelector('.pointed').dataset.place ?? ''")
+                page.focus(".pointed") if place else page.keyboard.press({"Call": "c", "End your turn": "e"}[shown[-1]])
+                page.keyboard.press("Enter")
+                page.wait_for_timeout(600 if shown[-1] == "Call" else 0)
+                page.keyboard.press("Enter") if shown[-1] == "Call" else None
+                until(page, "(last) => document.querySelector('.guide p').textContent !== last", text)
+            page.focus(".guide p button")
+            page.keyboard.press("Enter")
+            assert page.text_content(".guide b") in ("Right", "Not quite")
+            if lesson < 3:
+                page.keyboard.press("Enter")
+                until(page, f"location.search.endsWith('guide={lesson + 1}') && document.querySelector('.guide b')")
+        assert shown.count("Snap") == 2 and shown[-1] == "Call" and "Peek" in shown, shown
         self.is_well(page, "the end of the guide")
 
     def test_a_page_that_is_loaded_again(self):
@@ -854,7 +860,7 @@ class Checks:
             page.wait_for_selector("#deal")
             page.wait_for_timeout(50)
             where = f"with the stored value {value}"
-            assert page.text_content(".summary") == "Classic, against Ben (Casual) and Cleo (Casual)", (
+            assert page.text_content(".summary") == "Three short lessons, then Classic, against Ben (Casual) and Cleo (Casual)", (
                 f"{where}: {page.text_content('.summary')}"
             )
             assert page.is_checked("#guided"), f"{where}: the guide is off"
@@ -875,6 +881,7 @@ class Checks:
         )
         page.reload()
         page.wait_for_selector("#deal")
+        page.uncheck("#guided")
         assert page.text_content(".summary") == "Das Original, against Ben (Steady)"
         page.click("#deal")
         page.wait_for_selector(".bar .question:not(:empty)")
@@ -1008,44 +1015,21 @@ class Checks:
         assert not self.errors
 
     def test_the_guide_goes_on(self):
-        """A page that is loaded again during the guided round goes on with the guide."""
+        """A page that is loaded again during a lesson goes on with the guide, and a closed guide stays closed."""
         page = self.page()
         page.goto(self.address)
-        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
         page.click("#deal")
         page.wait_for_url("**/play.html?table=*")
-        person = Person(page, 5, calls=0.1)
-        look = lambda: page.evaluate("document.querySelector('.guide:not([hidden])')?.innerText ?? 'closed'")
-        shown = []
-
-        def is_kept():
-            before = look()
-            page.reload()
-            person.wait()
-            assert look() == before
-            return before
-
-        def again(can):
-            shown.append(is_kept().split("\n")[0])
-            if page.locator(".guide button:text-is('Next')").count():
-                page.click(".guide button:text-is('Next')")
-                is_kept()
-            return can["hasEnded"] or person.decisions > 12
-
-        person.play(stop=again)
-        assert len(set(shown)) > 2
-        if page.locator(".guide button:text-is('Close')").count():
-            page.click(".guide button:text-is('Close')")
-            page.reload()
-            person.wait()
-            assert look() == "closed", "a closed guide comes back"
-        # The next guided match begins with the first step.
-        page.goto(self.address)
-        page.check("#guided")
-        page.click("#deal")
-        page.wait_for_url("**/play.html?table=*")
-        person.wait()
-        assert "Step 1" in look()
+        page.click(".pointed")
+        until(page, "document.querySelector('.guide b').textContent === 'Keep' && document.querySelector('.pointed')")
+        look = "(document.querySelector('.guide:not([hidden])')?.innerText ?? 'closed') + document.querySelector('.pointed')?.dataset.place"
+        before = page.evaluate(look)
+        page.reload()
+        until(page, f"(before) => document.querySelector('.guide') && {look} === before", before)
+        page.click(".guide button:text-is('Close')")
+        page.reload()
+        Person(page, 5).wait()
+        assert page.evaluate(look).startswith("closed"), "a closed guide comes back"
 
 
 class TestServer(Checks):

@@ -108,9 +108,9 @@ const KINDS = {
     saved: text(), record: text(),
     about: json(group({ table: number, rules: text(""), names: list(isText), seat, round: number, over: flag(false) })),
   }),
-  // Only in this tab: the name of its desk at a server, the guide of a table with the topics that came up and the topics of its text, the last matches from files and links,
-  // and the finished analyses, by round, of the match that was shown last.
-  guide: group({ table: text(), told: list(isText), steps: when(Number.isSafeInteger, 0), shown: list(isText), isOn: flag(true) }),
+  // Only in this tab: the name of its desk at a server, the table whose guide is closed, the last matches from
+  // files and links, and the finished analyses, by round, of the match that was shown last.
+  guide: text(),
   desk: text(),
   matches: when(areAll((one) => number(one?.number) !== null && isText(one.record)), []),
   reviews: group({ record: text(), reviews: list((value) => value === null || isReview(value)) }),

@@ -1,104 +1,119 @@
-// The guided first round: explains each situation when it comes up for the first time.
-import { h, remember, remembered } from "./common.js";
+// The guide: three lessons on fixed deals. It points at cards and buttons, but every decision stays possible,
+// and each lesson ends with a question. At the table of a link, it offers the lessons.
+import { h, LEVELS, remember, remembered } from "./common.js";
+import { openTable } from "./transport.js";
 
-// For each topic its heading and its text.
-const TOPICS = {
-  __proto__: null,
-  cards: ["Your cards", "They lie face down for the others. You have looked at some of them, and this page keeps these visible for you. An eye below a card shows which players have seen it. The fewest points win, so get rid of high cards."],
-  draw: ["Draw", "Draw a card from the stock. Only you see it. Or take the open card from the pile, which all players have seen."],
-  keep: ["Keep or discard", "Is it low? Then choose the card of yours that it replaces: one that you know is higher, or one that you do not know. Is it high? Then discard it."],
-  power: ["Powers", "Some cards have a power when you discard them, printed at the bottom: peek or swap. Choose the cards on the table."],
-  snap: ["Snap", "Anyone may throw a card of the same rank onto a discarded card, and so have one card fewer. For another player’s card, you give them one of yours. A wrong card costs a penalty card, so pass if you are not sure."],
-  call: ["Call", "If you think that you have the fewest points, call. The others get one more turn. A call pays only if you are lowest alone."],
-  score: ["The score", "All cards are turned up, and the points are added. That was the whole game. Play again, or replay the match and see what each decision cost."],
-};
-// The text between two topics.
-const BETWEEN = ["Play on", "The guide comes back when something is new."];
+// The lessons: the seed of the deal, the turn in which the question comes, and for each situation of the deal,
+// a turn and a phase, a heading, a text, and the place or the verb to point at. The first answer is right.
+export const LESSONS = [
+  { name: "Keep and peek", seed: "lesson 1, 225", last: 5, tips: {
+    "1 start": ["Draw", "You know your Q♠ (10 points) and your Joker (−1). The fewest points win.", "stock"],
+    "1 held": ["Keep", "An ace has 0 points: keep it in place of your queen.", "a3"],
+    "3 start": ["Draw", "You may also take the open card from the pile. It is high: draw.", "stock"],
+    "3 held": ["Use a power", "A 7 is high. But if you discard it, you may peek at a card of yours.", "pile"],
+    "3 power": ["Peek", "Choose a card that you have not seen.", "a1"],
+  }, question: "You know −1, 0 and 6 points, and draw a 4. What do you do?",
+  answers: ["Keep it for the 6", "Discard it"], why: "A 4 is better than a 6." },
+  { name: "Snap", seed: "lesson 2, 155", last: 3, tips: {
+    "1 start": ["Draw", "You know your K♠ (10 points) and your 5♦.", "stock"],
+    "1 held": ["Discard", "A second 5. Discard it, and see what you can do with the first one.", "pile"],
+    "1 snap": ["Snap", "A card of the same rank may be thrown onto a discarded card: snap your 5♦.", "a4"],
+    "2 snap": ["Snap", "Ben has discarded a king, and you have one.", "a3"],
+  }, question: "A 9 is discarded. You have not seen your two cards. Do you snap one?",
+  answers: ["No", "Yes"], why: "A wrong snap costs a penalty card, and few cards are nines." },
+  { name: "Call", seed: "lesson 3, 201", last: Infinity, tips: {
+    "1 start": ["Draw", "You know your K♥ (−2: red kings are good) and your 2♦.", "stock"],
+    "1 held": ["Keep", "A 3 is low: keep it in place of a card that you have not seen.", "a1"],
+    "1 close": ["Call", "You know of 3 points. A card has 5 or 6 on average, and Ben has four.", "call"],
+  }, question: "You call, and Ben has as few points as you. Who wins?",
+  answers: ["Ben", "I do"], why: "A call wins only with fewer points than everyone else." },
+];
 
-// The topics of a step, in the order in which they are explained.
-function topicsOf({ ask, scene, end }) {
-  if (end) return ["score"];
-  const call = ask?.choices.includes("call") ? ["call"] : [];
-  const topics = { start: ["draw", ...call], held: ["keep"], power: ["power"], show: ["power"], close: call };
-  return ["cards", ...(!ask ? [] : ask.window ? ["snap"] : topics[scene.phase] ?? [])];
+// Opens the table of a lesson, counted from 1.
+export async function openLesson(number) {
+  const { seed } = LESSONS[number - 1];
+  const match = { rules: "classic", opponents: [LEVELS[1].spec], seed, one_round: true, notes: true, practice: true };
+  const table = await openTable(match);
+  location.assign(`play.html?table=${table}&guide=${number}`);
 }
 
+// The text at the end of a turn, in any other situation, and at a table without a lesson.
+const END = ["End your turn", "Then the others play.", "end"];
+const BETWEEN = ["Play on", "The guide comes back with the next step."];
+const NEWCOMER = ["New to Cambio?", "Three short lessons explain the game. This table stays open. "];
+
 export class Guide {
-  // The guide of a table, which goes on where it was if the page is loaded again. `closed` is called when the person closes it.
+  // The guide of a table. `closed` is called when the person closes it.
   constructor(table, closed) {
-    const kept = remembered("guide");
-    const { told, steps, shown, isOn } = kept.table === table ? kept : { told: [], steps: 0, shown: null, isOn: true };
-    // The topics that came up, and the topics of the text before the page was loaded again.
-    Object.assign(this, { table, told: new Set(told), steps, before: shown, isOn, closed });
+    this.number = Number(new URLSearchParams(location.search).get("guide"));
+    this.lesson = LESSONS[this.number - 1] ?? null;
+    Object.assign(this, { table, closed, isAsked: false, isOn: remembered("guide") !== table });
     this.head = h("div", { class: "row" });
     this.text = h("p");
     // The other texts are invisible. They reserve the height of the longest one, so that the table keeps its size.
-    const room = Object.values(TOPICS).map(([, text]) => h("p", { class: "room", "aria-hidden": "true" }, text));
+    const tips = Object.values(this.lesson?.tips ?? {});
+    const room = tips.map(([, text]) => h("p", { class: "room", "aria-hidden": "true" }, text));
     this.element = h("aside", { class: "guide", "aria-label": "Guide", "aria-live": "polite" }, this.head, this.text, ...room);
-    this.element.hidden = !isOn;
+    this.element.hidden = !this.isOn;
   }
 
-  // Whether a topic has not come up yet.
-  isNew(topic) {
-    return this.isOn && !this.told.has(topic);
+  // Explains a step. A text stays until the next decision of the person, and the question stays.
+  show({ ask, scene, end }) {
+    const { lesson } = this;
+    this.topic = end ? "score" : null;
+    if (!this.isOn || this.isAsked || !(end || (ask && (!ask.window || ask.matches.length)))) return;
+    const tip = lesson?.tips[`${scene.turns} ${ask?.window ? "snap" : scene.phase}`];
+    if (!lesson) this.write(...NEWCOMER, null, this.button("Start the lessons", () => openLesson(1)));
+    else if (end || scene.turns >= lesson.last) this.question(lesson);
+    else this.write(...(tip ?? (scene.phase === "close" ? END : BETWEEN)));
   }
 
-  // Explains the first new topic of a step. A text stays until the next decision of the person.
-  show(step) {
-    // After the first drawn card, the topic is known.
-    if (step.ask && step.scene.phase === "held") this.told.add("draw");
-    const all = topicsOf(step);
-    const topics = all.filter((topic) => this.isNew(topic));
-    const { before } = this;
-    this.before = null;
-    if (!this.isOn) return;
-    if (before && (all.includes(before[0]) || !topics.length)) this.write(before);
-    else if (topics.length || step.ask) this.tell(topics);
+  // Writes a text with buttons, and puts a ring around the place or the button of a verb.
+  write(heading, text, place, ...buttons) {
+    const progress = this.lesson ? `Lesson ${this.number} of ${LESSONS.length}` : "";
+    this.head.replaceChildren(h("b", {}, heading), h("span", { class: "progress" }, progress),
+      h("button", { type: "button", class: "quiet", onclick: () => this.stop() }, "Close"));
+    this.text.replaceChildren(text, ...buttons);
+    // The table shows its buttons after this text.
+    queueMicrotask(() => this.point(place));
   }
 
-  // Shows the first of these topics as the next step.
-  tell(topics) {
-    const [topic] = topics;
-    if (topic) {
-      this.told.add(topic);
-      this.steps += 1;
-    }
-    this.write(topics);
+  point(place) {
+    document.querySelectorAll(".pointed").forEach((one) => one.classList.remove("pointed"));
+    document.querySelector(`[data-place="${place}"], [data-verb="${place}"]`)?.classList.add("pointed");
   }
 
-  // Writes the text of the first of these topics.
-  write(topics) {
-    const [topic, ...others] = topics;
-    this.topic = topic;
-    const [heading, text] = TOPICS[topic] ?? BETWEEN;
-    this.head.replaceChildren(h("b", {}, heading), h("span", { class: "progress" }, topic ? `Step ${this.steps}` : ""),
-      others.length ? h("button", { type: "button", onclick: () => this.tell(others) }, "Next") : "",
-      h("button", { type: "button", class: "quiet", title: "Close the guide", onclick: () => this.stop() }, "Close"));
-    this.text.textContent = text;
-    if (topic === "score") remember("guided", true);
-    this.keep(topics);
+  button(words, onclick) {
+    return h("button", { type: "button", onclick }, words);
   }
 
-  // Keeps the state of the guide in this tab, with the topics of its text.
-  keep(shown) {
-    const { table, told, steps, isOn } = this;
-    remember("guide", { table, told: [...told], steps, shown, isOn });
+  // Asks the question of the lesson. The reason follows the answer, and the way to the next lesson.
+  question({ question, answers, why }) {
+    this.isAsked = true;
+    const isLast = this.number === LESSONS.length;
+    const next = isLast ? this.button("Play a match", () => location.assign("./"))
+      : this.button(`Next: ${LESSONS[this.number].name}`, () => openLesson(this.number + 1));
+    const answer = (words) => this.button(words, () => {
+      this.write(words === answers[0] ? "Right" : "Not quite", `${why} `, null, next);
+      next.focus();
+      if (isLast) remember("guided", true);
+    });
+    this.write("One question", `${question} `, null, ...[...answers].sort().map(answer));
   }
 
-  // Shows the guide again, with all topics.
+  // Shows the guide again.
   start() {
-    this.isOn = true;
+    Object.assign(this, { isOn: true, isAsked: false });
     this.element.hidden = false;
-    this.told.clear();
-    this.steps = 0;
     this.closed();
   }
 
   stop() {
     this.isOn = false;
     this.element.hidden = true;
+    this.point(null);
     this.closed();
-    this.keep([]);
+    remember("guide", this.table);
     remember("guided", true);
   }
 }

@@ -1,7 +1,8 @@
 // The start page: one button that opens a table, and the settings of the match.
 import { picture } from "./cards.js";
 import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, quick, REACTIONS, remember, remembered, RULES, rulesName } from "./common.js";
-import { deck } from "./deck.js";
+import { deck, steps } from "./deck.js";
+import { openLesson } from "./guide.js";
 import { dailyPanel, linkedDeal, openDeal } from "./links.js";
 import { ask, at, openTable, openTables } from "./transport.js";
 
@@ -50,6 +51,7 @@ function start(options) {
   const reaction = h("select", { id: "reaction" }, ...REACTIONS.map((time) => h("option", { value: time ?? "", selected: time === wish.reaction }, time ? `the fastest: bots need about ${time / 1000} s` : "by chance: take your time")));
   const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "random" });
   const guided = check("guided", !remembered("guided"));
+  guided.addEventListener("change", update);
 
   const specOf = (entry) => entry.querySelector("input").value.trim();
 
@@ -98,7 +100,7 @@ function start(options) {
       entry.querySelector("b").textContent = names[index].name;
       entry.querySelector(".remove").setAttribute("aria-label", `Remove ${names[index].name}`);
     });
-    summary.textContent = `${rulesName(chosenRules() === "file" ? "your own rules" : chosenRules())}, against ${listed(names.map(({ name, title }) => `${name} (${title})`))}`;
+    summary.textContent = `${guided.checked ? "Three short lessons, then " : ""}${rulesName(chosenRules() === "file" ? "your own rules" : chosenRules())}, against ${listed(names.map(({ name, title }) => `${name} (${title})`))}`;
   }
 
   function choose() {
@@ -106,7 +108,7 @@ function start(options) {
     const isOther = games.querySelector("input:checked").value === "other";
     others.hidden = !isOther;
     fileField.hidden = Boolean(chosen);
-    rulesBox.replaceChildren(...(chosen ? [...chosen.in_short.map((line) => h("p", {}, line)), h("h2", {}, "Cards and powers"), deck(chosen)] : [h("p", {}, "The rules are shown at the table.")]));
+    rulesBox.replaceChildren(...(chosen ? [steps(chosen), ...chosen.in_short.map((line) => h("p", {}, line)), h("h2", {}, "Cards and powers"), deck(chosen)] : [h("p", {}, "The rules are shown at the table.")]));
     update();
   }
 
@@ -115,11 +117,8 @@ function start(options) {
     const body = request();
     if (chosenRules() !== "file") remember("wish", body);
     try {
-      const isGuided = guided.checked;
-      const table = await openTable({ ...body, one_round: body.one_round || isGuided, seed: seed.value.trim() || null });
-      // An earlier table can have had the same number.
-      if (isGuided) remember("guide", null);
-      location.href = `play.html?table=${table}${isGuided ? "&guide" : ""}`;
+      if (guided.checked) await openLesson(1);
+      else location.href = `play.html?table=${await openTable({ ...body, seed: seed.value.trim() || null })}`;
     } catch (error) {
       problem.hidden = false;
       problem.textContent = error.message;
@@ -134,7 +133,7 @@ function start(options) {
       h("h1", {}, "Cambio"),
       h("p", { class: "lead" }, "Four cards, face down. You know two of them. Swap, peek and snap your way to the fewest points, then call."),
       h("button", { type: "submit", class: "primary big", id: "deal" }, "Play"),
-      summary, option(guided, "Guide me through the first round")),
+      summary, option(guided, "Start with three short lessons")),
     problem,
     dailyPanel(),
     tables(openTables()),
@@ -146,7 +145,8 @@ function start(options) {
           option(practice, "Practice", "Allow hints and undo."), option(round, "Play one round only")),
         h("div", {}, field("If several players snap, who is first?", reaction),
           field("Your seat", seat, "Seat a usually begins."),
-          field("Seed", seed, "A number or a text. Anyone with this seed gets the same deal.")))),
+          field("Seed", seed, "A number or a text. Anyone with this seed gets the same deal."))),
+      h("button", { type: "submit", class: "primary" }, "Play")),
     h("details", { class: "panel" }, h("summary", {}, "How to play"), rulesBox)));
   wish.opponents.forEach(add);
   choose();

@@ -152,7 +152,6 @@ export function linkedDeal(hash = location.hash) {
 // Opens a deal and goes to its table. With `replace`, *Back* does not return to a link, which would open another table.
 export async function openDeal(request, go = "assign") {
   const table = await openTable(request);
-  if (!remembered("guided")) remember("guide", null);
   location[go](`play.html?table=${table}${remembered("guided") ? "" : "&guide"}`);
   return table;
 }

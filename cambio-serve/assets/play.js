@@ -210,13 +210,11 @@ function settled({ ask: asked, scene, n }) {
   if (!asked.window) return null;
   const isSecond = passed.discard === discardOf(scene) && passed.n !== n;
   if (isSecond && !passed.hasNews) return ["pass", "You have already passed on this card."];
-  if (windows.value === "known" && current.setting.notes && !asked.matches.length && !guide?.isNew("snap") && !isSnapTopic()) {
+  if (windows.value === "known" && current.setting.notes && !asked.matches.length) {
     return ["pass", `${cardName(current.setting.kinds[scene.top])} was discarded. You know no match, so you pass.`];
   }
   return null;
 }
-
-const isSnapTopic = () => guide?.topic === "snap";
 
 function offer() {
   const step = current.step;
