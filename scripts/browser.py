@@ -1257,23 +1257,20 @@ class TestSite(Checks):
         seen = "[...document.querySelectorAll('.own .card')].map((card) => card.getAttribute('aria-label'))"
         first = page.evaluate(seen)
         person.play()
-        # The line has the blunders when they are counted.
-        until(
-            page,
-            "/blunder/.test(document.querySelector('.result .daily').textContent.replace('Counting your blunders', ''))",
-            seconds=180,
-        )
+        # The line has par and the blunders when they are computed.
+        until(page, "/par.* blunders?$/.test(document.querySelector('.result .daily').textContent)", seconds=180)
         links = {}
         for name in ["Copy the result", "Challenge a friend", "Share the replay"]:
             page.click(f".result button:text-is('{name}')")
             until(page, f"![...document.querySelectorAll('.result button')].some((one) => one.textContent === '{name}')")
             links[name] = copied()
-        line = links["Copy the result"].split("\n")[0]
-        assert re.fullmatch(r"Cambio #\d+: me -?\d+, network -?\d+, \d+ blunders?", line)
+        line = links["Copy the result"].split(". ")[0]
+        assert re.fullmatch(r"Cambio #\d+: −?\d+ points?, par −?\d+, \d+ blunders?", line)
         assert len(links["Share the replay"]) < 8000
         page.goto(self.address)
         page.wait_for_selector("#daily-deal")
         assert line in page.text_content("#daily-deal")
+        assert page.locator(".days li").last.text_content() == re.search(r": (\S+)", line)[1]
         self.is_well(page, "the start page after the daily deal")
         # Another browser, which has stored nothing.
         page = self.open("", "#deal")

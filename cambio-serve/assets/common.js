@@ -73,6 +73,7 @@ const oneOf = (values, otherwise) => when((value) => values.includes(value), oth
 const text = (otherwise = null) => when(isText, otherwise);
 const flag = (otherwise) => oneOf([true, false], otherwise);
 const list = (isValid) => when(areAll(isValid), []);
+const whole = when(Number.isSafeInteger);
 const number = when((value) => Number.isSafeInteger(value) && value >= 0);
 const group = (kinds) => (value) => Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, kind(isGroup(value) ? value[name] : undefined)]));
 const json = (kind) => (value) => kind(parsed(value));
@@ -90,6 +91,8 @@ export const CHOICES = {
 export const REACTIONS = [null, 1500, 1000, 600];
 const chosen = (name, otherwise) => oneOf(Object.keys(CHOICES[name]), otherwise);
 
+const dailyDeal = group({ number, table: number, points: whole, par: whole, blunders: number });
+
 // Everything that is stored, by the first word of its key.
 const KINDS = {
   // The settings at a table.
@@ -100,7 +103,8 @@ const KINDS = {
     notes: flag(true), practice: flag(true), one_round: flag(false), reaction: oneOf(REACTIONS, null),
   }),
   guided: flag(false),
-  daily: group({ number, table: number, line: text(), blunders: number }),
+  // The daily deals. The points are missing until the round is over, par and the blunders until later.
+  daily: (value) => list(isGroup)(value).map(dailyDeal),
   // The number of the last table. Numbers are not used again, because pages and results keep them.
   last: when((value) => Number.isSafeInteger(value) && value >= 0 && value < 1e12, 0),
   // A table: its request and decisions, its entry in the list of tables, and the record when the match is over.

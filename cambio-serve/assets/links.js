@@ -1,5 +1,6 @@
 // Links that contain a deal or a finished match, and the daily deal. A fragment is never sent to a host.
-import { counted, h, LETTERS, remember, remembered } from "./common.js";
+import { minus } from "./cards.js";
+import { counted, h, LETTERS, LEVELS, people, remember, remembered } from "./common.js";
 import { ask, isServer, openTable, recordOf, requestOf, saveAs } from "./transport.js";
 
 // Longer addresses are cut by some programs that pass them on.
@@ -160,6 +161,9 @@ export async function openDeal(request, go = "assign") {
 
 const DAY = 24 * 60 * 60 * 1000;
 const FIRST = Date.UTC(2026, 10, 25);
+// The number of days in the history.
+const SHOWN = 14;
+const EXPERT = LEVELS.at(-1);
 
 // The deal of a day, the same for everyone: its number, and the request to open its table. Days begin at midnight UTC.
 export function dailyDeal(now = Date.now()) {
@@ -169,68 +173,118 @@ export function dailyDeal(now = Date.now()) {
   return { number, request };
 }
 
-// The stored result in one line, without a card: "Cambio #112: me 7, network 9, 1 blunder". The blunders are missing until they are counted.
-const resultLine = ({ line, blunders }) => (blunders === null ? line : `${line}, ${counted(blunders, "blunder")}`);
-const copyResult = (request) => copyButton("Copy the result", "Copies your result as one line, without the cards, and a link to the deal", async () => ({ text: `${resultLine(remembered("daily"))}\n${dealLink(request)}`, done: "Copied" }));
-
-// Stores the person's number of blunders, if the review is of the last daily deal. Returns whether it is.
-export function keepBlunders(table, { decisions }) {
-  const kept = remembered("daily");
-  if (kept.line === null || kept.table !== Number(table)) return false;
-  const { seat } = dailyDeal(FIRST + kept.number * DAY).request;
-  return remember("daily", { ...kept, blunders: decisions.filter(({ by, blunder }) => blunder && by === seat).length });
+// The daily deal with this number, or of this table, as this browser has stored it; undefined if it has not.
+const keptDeal = (isSame) => remembered("daily").find(isSame);
+const finished = (number) => keptDeal((deal) => deal.number === number && deal.points !== null);
+function keepDeal(deal) {
+  remember("daily", [...remembered("daily").filter(({ number }) => number !== deal.number), deal]);
 }
 
-// Counts the person's blunders in a finished daily deal, and describes the state in `status`.
-async function countBlunders(table, status) {
-  status.textContent = "Counting your blunders…";
+// The result in one line, without a card: "Cambio #112: 7 points, par 4, 1 blunder".
+function resultLine({ number, points, par, blunders }) {
+  const more = [par === null ? "" : `, par ${minus(par)}`, blunders === null ? "" : `, ${counted(blunders, "blunder")}`];
+  return `Cambio #${number}: ${counted(points, "point")}${more.join("")}`;
+}
+
+const copyResult = ({ number }) => copyButton("Copy the result", "Copies your result and a link to the deal", async () => {
+  const line = resultLine(finished(number));
+  const link = dealLink(dailyDeal(FIRST + number * DAY).request);
+  return { text: `${line}. The fewest points win. Par is the bot ${EXPERT.name}.\n${link}`, done: "Copied" };
+});
+
+// The points of a seat at the end of a round.
+function pointsOf({ layouts }, kinds, seat) {
+  return layouts[LETTERS.indexOf(seat)].reduce((sum, [, kind]) => sum + (kinds[kind]?.points ?? 0), 0);
+}
+
+// What the strongest level scores with the same cards in the person's seat.
+async function parOf({ rules, seed, opponents, seat }) {
+  const agents = seat === "a" ? [EXPERT.spec, ...opponents] : [...opponents, EXPERT.spec];
+  const { replay } = await ask("api/matches", { rules, seed, agents, one_round: true });
+  return pointsOf(replay.rounds[0].frames.at(-1).scene, replay.kinds, seat);
+}
+
+// Stores the person's number of blunders, if the review is of a daily deal.
+export function keepBlunders(table, { decisions, trouble }) {
+  const deal = keptDeal((one) => one.table === Number(table) && one.points !== null);
+  if (!deal || trouble) return;
+  const { seat } = dailyDeal(FIRST + deal.number * DAY).request;
+  keepDeal({ ...deal, blunders: decisions.filter(({ by, blunder }) => blunder && by === seat).length });
+}
+
+// Computes par and the person's blunders in a finished daily deal, and describes the state in `status`.
+async function complete({ number, table }, status) {
+  const latest = () => finished(number);
+  const say = (more) => { status.textContent = resultLine(latest()) + more; };
   try {
+    say(`. ${EXPERT.name} plays your cards…`);
+    if (latest().par === null) keepDeal({ ...latest(), par: await parOf(dailyDeal(FIRST + number * DAY).request) });
+    say(". Counting your blunders…");
     const { reviewOf } = await import("./chances.js");
-    const review = await reviewOf(ask, JSON.parse(await recordOf(table)), 1);
-    status.textContent = !review.trouble && keepBlunders(table, review) ? resultLine(remembered("daily")) : "";
+    if (latest().blunders === null) keepBlunders(table, await reviewOf(ask, JSON.parse(await recordOf(table)), 1));
   } catch {
-    // The line is complete enough without the blunders.
-    status.textContent = "";
+    // The line is complete enough without them.
   }
+  say("");
+}
+
+// A day of the history: a box with the points of a finished deal.
+function dayBox(number) {
+  const deal = finished(number);
+  const words = deal ? resultLine(deal).replace("Cambio #", "Deal ") : `Deal ${number}: not played`;
+  const isGood = deal && deal.par !== null && deal.points <= deal.par;
+  const points = h("span", { role: "img", title: words, "aria-label": words }, deal ? minus(deal.points) : "·");
+  return h("li", { class: isGood ? "good" : "" }, points);
 }
 
 // The part of the start page about the daily deal. The address of a server works only on its machine, so its pages have no links.
 export function dailyPanel() {
   if (isServer) return "";
   const { number, request } = dailyDeal();
-  const kept = remembered("daily");
+  const kept = keptDeal((deal) => deal.number === number);
+  const isDone = Boolean(finished(number));
   // A table that was closed before its end can be opened again.
-  const isToday = kept.number === number && kept.table !== null && (kept.line !== null || requestOf(kept.table) !== null);
+  const hasTable = Boolean(kept) && requestOf(kept.table) !== null;
   const problem = h("span", { class: "trouble", hidden: true });
+  const link = (page, label, id) => h("a", { class: "button", id, href: `${page}.html?table=${kept.table}` }, label);
   const play = h("button", { type: "button", id: "daily", onclick: async () => {
     try {
-      if (isToday) { location.assign(`play.html?table=${kept.table}`); return; }
       const table = await openDeal(request);
-      remember("daily", { number, table });
+      keepDeal({ number, table, points: null, par: null, blunders: null });
     } catch (error) {
       problem.hidden = false;
       problem.textContent = error.message;
     }
-  } }, isToday ? "Continue" : "Play");
-  const parts = isToday && kept.line
-    ? [h("span", {}, resultLine(kept)), copyResult(request)]
-    : [h("span", {}, "One round against a strong bot. Everyone gets the same cards today."), play];
-  return h("section", { class: "panel", id: "daily-deal" }, h("h2", {}, `Daily deal ${number}`), h("div", { class: "row" }, ...parts), problem);
+  } }, "Play");
+  const { seat, opponents: [spec] } = request;
+  const { name, title } = people([spec, spec], seat).find((one) => one.spec);
+  const part = (options) => new Date(FIRST + number * DAY).toLocaleDateString("en", { ...options, timeZone: "UTC" });
+  const minutes = Math.ceil((DAY - (Date.now() % DAY)) / 60_000);
+  const next = `Next deal in ${Math.floor(minutes / 60)} h ${minutes % 60} min.`;
+  const last = Array.from({ length: SHOWN }, (_, index) => number + 1 + index - SHOWN).filter((one) => one >= 0);
+  let days = 0;
+  while (finished(number - days - (isDone ? 0 : 1))) days += 1;
+  return h("section", { class: "panel daily", id: "daily-deal" },
+    h("div", { class: "leaf" }, part({ month: "short" }), h("b", {}, part({ day: "numeric" }))),
+    h("div", {}, h("h2", {}, `Daily deal ${number}`),
+      h("p", {}, isDone ? `${resultLine(kept)}. Low is good, and par is what ${EXPERT.name} scored with your cards.`
+        : `One round against ${name} (${title}), with the same cards for everyone. ${seat === "a" ? "You begin" : `${name} begins`}.`),
+      h("p", { class: "facts" }, days > 1 ? `${days} days in a row. ` : "", next), problem),
+    h("div", { class: "row" }, ...(!isDone ? [hasTable ? link("play", "Continue", "daily") : play]
+      : [copyResult(kept), hasTable ? link("watch", "Replay") : ""])),
+    isDone || days ? h("ol", { class: "days", "aria-label": "Your last daily deals" }, ...last.map(dayBox)) : "");
 }
 
 // The buttons for the end of a match: copy the result of the daily deal, the link to the deal, and the link to the match.
 export function endButtons(table, { seat, kinds }, { scene }) {
   if (isServer) return [];
-  const kept = remembered("daily");
+  const deal = keptDeal((one) => one.table === Number(table));
   const buttons = [];
-  if (kept.number !== null && kept.table === Number(table)) {
-    const own = LETTERS.indexOf(seat);
-    const points = scene.layouts.map((layout) => layout.reduce((sum, [, kind]) => sum + (kind === null ? 0 : kinds[kind].points), 0));
-    kept.line ??= `Cambio #${kept.number}: me ${points[own]}, network ${points[1 - own]}`;
-    remember("daily", kept);
-    const status = h("span", { class: "daily", role: "status" }, resultLine(kept));
-    if (kept.blunders === null) countBlunders(table, status);
-    buttons.push(copyResult(dailyDeal(FIRST + kept.number * DAY).request), status);
+  if (deal) {
+    if (deal.points === null) keepDeal({ ...deal, points: pointsOf(scene, kinds, seat) });
+    const status = h("span", { class: "daily", role: "status" });
+    complete(deal, status);
+    buttons.push(copyResult(deal), status);
   }
   const request = requestOf(table);
   if (request) buttons.push(copyButton("Challenge a friend", "Copies a link that opens a table with the same cards and opponents", async () => ({ text: dealLink(request), done: "Link copied" })));
