@@ -13,6 +13,7 @@ the Rust target wasm32-unknown-unknown, which `rustup target add wasm32-unknown-
 import argparse
 import gzip
 import hashlib
+import html
 import json
 import os
 import re
@@ -37,12 +38,20 @@ POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
+# The picture for the preview of a link. Most programs that show previews need its whole address.
+PREVIEW = "assets/preview.jpg"
+ABOUT = "Four cards, face down. Swap, peek and snap your way to the fewest points, then call."
 HEAD = f"""<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="referrer" content="no-referrer">
 <meta name="engine" content="worker">
 <link rel="manifest" href="manifest.webmanifest">
-<link rel="apple-touch-icon" href="assets/icon-512.png">"""
+<link rel="apple-touch-icon" href="assets/icon-512.png">
+<meta name="description" content="{ABOUT}">
+<meta property="og:title" content="Cambio">
+<meta property="og:description" content="{ABOUT}">
+<meta property="og:type" content="website">
+<meta name="twitter:card" content="summary_large_image">"""
 
 
 def can_build():
@@ -61,9 +70,10 @@ def module():
     return TARGET / WASM / "web/cambio_web.wasm"
 
 
-def page(text):
+def page(text, address):
     """A page of `cambio serve` as a page that needs no server."""
-    text, heads = re.subn(r'<meta charset="utf-8">', lambda _: HEAD, text)
+    head = f'{HEAD}\n<meta property="og:image" content="{html.escape(address + PREVIEW)}">'
+    text, heads = re.subn(r'<meta charset="utf-8">', lambda _: head, text)
     if heads != 1:
         sys.exit("error: a page must have one <meta charset>")
     return text
@@ -96,14 +106,15 @@ def publish(program, folder, files):
     (folder / "runs.json").write_text(json.dumps(listed))
 
 
-def build(folder, program, runs=()):
+def build(folder, program, runs=(), address=""):
     wasm = module()
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "assets/nets").mkdir(parents=True)
     serve, view, web = ROOT / "cambio-serve/assets", ROOT / "cambio-view/viewer", ROOT / "cambio-web/site"
     for source, name in PAGES.items():
-        (folder / name).write_text(page((serve / source).read_text()))
-    for file in [*serve.iterdir(), *view.iterdir(), *(web / name for name in ["worker.js", "program.js", "icon-512.png"])]:
+        (folder / name).write_text(page((serve / source).read_text(), address))
+    own = [web / name for name in ["worker.js", "program.js", "icon-512.png", "preview.jpg"]]
+    for file in [*serve.iterdir(), *view.iterdir(), *own]:
         if file.suffix != ".html":
             shutil.copyfile(file, folder / "assets" / file.name)
     # Compressed here, because not every host does it. A host could unpack a name that ends in .gz.
@@ -115,7 +126,7 @@ def build(folder, program, runs=()):
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     version = hashlib.sha256(b"".join(hashlib.sha256((folder / file).read_bytes()).digest() for file in files)).hexdigest()[:16]
     networks, published = [file for file in files if file.endswith(".net")], [file for file in files if file.startswith("runs/")]
-    rest = [file for file in files if file not in networks + published]
+    rest = [file for file in files if file not in [*networks, *published, PREVIEW]]
     listed = {"version": version, "files": ["./", *rest], "later": networks + published}
     worker = (web / "service-worker.js").read_text()
     for name, value in listed.items():
@@ -135,8 +146,10 @@ def main():
     parser.add_argument("step", choices=["build"])
     parser.add_argument("folder", nargs="?", type=Path, default=TARGET / "site")
     parser.add_argument("--run", type=Path, action="append", default=[], metavar="FILE", help="add a published run")
+    address = "the address of the site with a slash at the end, for previews of links"
+    parser.add_argument("--address", default="", metavar="URL", help=address)
     args = parser.parse_args()
-    build(args.folder.resolve(), cambio(), args.run)
+    build(args.folder.resolve(), cambio(), args.run, args.address)
 
 
 if __name__ == "__main__":

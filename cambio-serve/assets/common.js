@@ -32,8 +32,14 @@ const BOTS = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana"];
 // The players of a table, seat a first: a name, and for a bot the level as the title and the spec. `seat` is the letter of the person.
 export const people = (specs, seat) => specs.map((spec, index) => {
   if (LETTERS[index] === seat) return { name: "You", title: "You" };
-  return { name: BOTS[index], title: levelOf(spec)?.name ?? spec, spec };
+  return { name: BOTS[index], title: levelOf(spec)?.name ?? spec, spec, level: LEVELS.indexOf(levelOf(spec)) };
 });
+
+// A bot in a match without a person, by the name of its level.
+export function botOf(spec) {
+  const level = levelOf(spec);
+  return { name: level?.name ?? spec.split("(")[0], spec, level: LEVELS.indexOf(level) };
+}
 
 export const RULES = { __proto__: null, classic: "Classic", original: "Das Original", faessler: "Fässler Jass" };
 export const rulesName = (name) => {

@@ -1,5 +1,5 @@
 // The start page: one button that opens a table, and the settings of the match.
-import { picture } from "./cards.js";
+import { face, picture } from "./cards.js";
 import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, quick, REACTIONS, remember, remembered, RULES, rulesName } from "./common.js";
 import { deck, steps } from "./deck.js";
 import { openLesson } from "./guide.js";
@@ -97,7 +97,7 @@ function start(options) {
     all.splice(LETTERS.indexOf(seat.value || "a"), 0, "person");
     const names = people(all, seat.value).filter((_, index) => LETTERS[index] !== seat.value);
     [...opponents.children].forEach((entry, index) => {
-      entry.querySelector("b").textContent = names[index].name;
+      entry.querySelector("b").replaceChildren(face(names[index].level), ` ${names[index].name}`);
       entry.querySelector(".remove").setAttribute("aria-label", `Remove ${names[index].name}`);
     });
     summary.textContent = `${guided.checked ? "Three short lessons, then " : ""}${rulesName(chosenRules() === "file" ? "your own rules" : chosenRules())}, against ${listed(names.map(({ name, title }) => `${name} (${title})`))}`;

@@ -1,10 +1,13 @@
 // Published runs on the site without a server: their results, and a check of random matches in this browser.
 // `cambio report --site` writes the file of a run.
-import { h } from "./cards.js";
+import { face, h } from "./cards.js";
+import { botOf, levelOf, rulesName } from "./common.js";
 import { ask } from "./transport.js";
 
 const CHECKED = 20;
 const LISTED = 25;
+// A whole number in groups of three digits.
+export const grouped = (number) => number.toLocaleString("en");
 
 async function fetched(path, missing) {
   const answer = await fetch(path).catch(() => {
@@ -68,17 +71,17 @@ function results(run) {
   });
   const share = ([, { matches, wins }]) => wins / matches;
   const half = ([, { matches, wins, deals }]) => 1.96 * Math.hypot(...deals.map((one) => one.wins - (wins / matches) * one.matches)) / matches;
-  return run.tables.flatMap((table) => [h("h2", {}, `${table.name}, ${table.seatings[0].length} seats`), h("div", { class: "scroll" }, h("table", { class: "list" },
+  return run.tables.flatMap((table) => [h("h2", {}, `${rulesName(table.name)}, ${table.seatings[0].length} seats`), h("div", { class: "scroll" }, h("table", { class: "list" },
     h("thead", {}, h("tr", {}, ...["agent", "matches", "share of wins (95 % interval)"].map((head) => h("th", { scope: "col" }, head)))),
     h("tbody", {}, ...[...sums.get(table)].sort((one, other) => share(other) - share(one)).map((entry) =>
-      h("tr", {}, h("th", { scope: "row" }, entry[0]), h("td", {}, entry[1].matches), h("td", {}, `${(100 * share(entry)).toFixed(1)} ± ${(100 * half(entry)).toFixed(1)} %`))))))]);
+      h("tr", {}, h("th", { scope: "row" }, face(botOf(entry[0]).level), ` ${botOf(entry[0]).name}`, levelOf(entry[0]) ? h("small", {}, entry[0]) : ""), h("td", {}, grouped(entry[1].matches)), h("td", {}, h("meter", { min: 0, max: 1, value: share(entry), "aria-hidden": "true" }), ` ${(100 * share(entry)).toFixed(1)} ± ${(100 * half(entry)).toFixed(1)} %`))))))]);
 }
 
 function matchTable(name, matches, heads, cells) {
   return h("table", { class: "list" },
     h("thead", {}, h("tr", {}, ...["match", "table", "deal", "players (seat a first)", "won by", ...heads, ""].map((head) => (head ? h("th", { scope: "col" }, head) : h("td"))))),
     h("tbody", {}, ...matches.map((match) => h("tr", {},
-      ...[match.number + 1, match.table.name, match.deal, match.agents.join(", "), match.winners, ...cells(match)].map((cell) => h("td", {}, cell)),
+      ...[match.number + 1, match.table.name, match.deal, match.agents.map((spec) => botOf(spec).name).join(", "), match.winners, ...cells(match)].map((cell) => h("td", {}, cell)),
       h("td", {}, h("a", { href: `watch.html?published=${name}&match=${match.number + 1}`, "aria-label": `Watch match ${match.number + 1}` }, "watch"))))));
 }
 
@@ -137,7 +140,7 @@ function list(name, run) {
   function turn(step) {
     at += step;
     const numbers = Array.from({ length: Math.min(LISTED, run.rows.length - at * LISTED) }, (_, index) => at * LISTED + index);
-    state.textContent = `Showing ${numbers[0] + 1} to ${numbers.at(-1) + 1} of ${run.rows.length} matches.`;
+    state.textContent = `Showing ${numbers[0] + 1} to ${numbers.at(-1) + 1} of ${grouped(run.rows.length)} matches.`;
     buttons[0].disabled = at === 0;
     buttons[1].disabled = (at + 1) * LISTED >= run.rows.length;
     rows.replaceChildren(matchTable(name, numbers.map((number) => matchOf(run, number)), [], () => []));
@@ -151,12 +154,12 @@ export async function published(main, name) {
   if (!name) {
     const runs = await fetched("runs/runs.json", "this site has no published runs");
     main.replaceChildren(h("h1", {}, "Published runs"), h("p", {}, "Results that your browser can check."),
-      h("ul", {}, ...runs.map((run) => h("li", {}, h("a", { href: `runs.html?run=${run.name}` }, run.title), ` (${run.matches} matches)`))));
+      h("ul", {}, ...runs.map((run) => h("li", {}, h("a", { href: `runs.html?run=${run.name}` }, run.title), ` (${grouped(run.matches)} matches)`))));
     return;
   }
   const run = await load(name);
   main.replaceChildren(h("h1", {}, run.title),
     h("p", {}, h("a", { href: "runs.html" }, "All published runs")),
-    h("p", { class: "facts" }, `${run.rows.length} matches on ${run.deals} deals, seed ${run.seed}, run ${run.run_id.slice(0, 12)}`),
+    h("p", { class: "facts" }, `${grouped(run.rows.length)} matches on ${run.deals} deals, seed ${run.seed}, run ${run.run_id.slice(0, 12)}`),
     ...results(run), h("h2", {}, "Check the results"), ...check(name, run), h("h2", {}, "All matches"), ...list(name, run));
 }

@@ -1,6 +1,6 @@
 // The page of the run folders and their matches. On a site without a server, the page of the published runs.
 import { h } from "./cards.js";
-import { published } from "./published.js";
+import { grouped, published } from "./published.js";
 import { ask, isServer } from "./transport.js";
 
 const main = document.getElementById("main");
@@ -18,7 +18,7 @@ function columns(state, ...names) {
     if (!body || state.by === undefined) return;
     const key = (row) => row.cells[state.by].textContent;
     const compare = (one, other) => {
-      const [a, b] = [parseFloat(one), parseFloat(other)];
+      const [a, b] = [one, other].map((text) => parseFloat(text.replaceAll(",", "")));
       return Number.isNaN(a) || Number.isNaN(b) ? one.localeCompare(other) : a - b;
     };
     body.append(...[...body.rows].sort((one, other) => (state.down ? -1 : 1) * compare(key(one), key(other))));
@@ -37,8 +37,8 @@ function list({ root, runs }) {
         h("tbody", {}, ...runs.map((run) => h("tr", {},
           h("th", { scope: "row" }, run.title),
           h("td", {}, run.problem ?? run.agents.join(", ")),
-          h("td", {}, run.rules.join(", ")),
-          h("td", {}, ...(run.matches === run.of ? [run.matches] : [`${run.matches} of ${run.of} `,
+          h("td", {}, run.rules.join("; ")),
+          h("td", {}, ...(run.matches === run.of ? [grouped(run.of)] : [`${grouped(run.matches)} of ${grouped(run.of)} `,
             h("progress", { max: run.of, value: run.matches, "aria-label": `Progress of ${run.title}` })])),
           h("td", {}, run.report ? h("a", { href: `runs/report?run=${encodeURIComponent(run.name)}`, target: "_blank", rel: "noopener" }, "report") : "", " ",
             run.problem ? "" : h("a", { href: `runs.html?run=${encodeURIComponent(run.name)}` }, "matches"))))))));
@@ -63,7 +63,7 @@ async function matches(name) {
   const number = h("input", { type: "number", min: 1, max: run.of, value: 1, required: true });
   const random = h("button", { type: "button", onclick: () => { number.value = 1 + Math.floor(Math.random() * run.of); number.form.requestSubmit(); } }, "A random match");
   main.replaceChildren(h("h1", {}, `Matches of ${run.title}`), h("p", {}, h("a", { href: "runs.html" }, "All runs")),
-    h("p", { class: "facts" }, `${run.of} matches of ${run.agents.join(", ")}; ${run.rules.join(", ")}. They are numbered in the order of matches.csv: by table, deal, lineup and rotation.`),
+    h("p", { class: "facts" }, `${grouped(run.of)} matches of ${run.agents.join(", ")}; ${run.rules.join("; ")}. They are numbered in the order of matches.csv: by table, deal, lineup and rotation.`),
     h("form", { class: "row", onsubmit: go }, h("label", {}, "Match number ", number), h("button", { type: "submit", class: "primary", id: "watch" }, "Watch"), random));
 }
 

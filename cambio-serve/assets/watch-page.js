@@ -2,7 +2,7 @@
 import { seatOf } from "./cards.js";
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
-import { h, LEVELS, people, remember, remembered, RULES, rulesName } from "./common.js";
+import { botOf, h, LEVELS, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { keepBlunders, keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
 import { ask, openTable } from "./transport.js";
@@ -27,9 +27,10 @@ function keepReview(record, round, review) {
 function named(film, match) {
   const about = match["x-person"];
   const person = seatOf(film, about);
-  if (!person) return film;
-  const players = people(film.agents, person);
-  return { ...film, players, you: person, title: players.map(({ name }) => name).join(" against ") + (about.practice === true ? " (practice)" : "") };
+  // A run names its agents itself.
+  if (!person && asked.has("run")) return film;
+  const players = person ? people(film.agents, person) : film.agents.map(botOf);
+  return { ...film, players, you: person, title: [...new Set(players.map(({ name }) => name))].join(" against ") + (about?.practice === true ? " (practice)" : "") };
 }
 
 // Shows a replay. `isNew`: no address leads to the match yet, because it is from a file or was played for this page.

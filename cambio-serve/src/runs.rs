@@ -84,7 +84,7 @@ fn summary((name, path): (String, PathBuf)) -> RunSummary {
         Ok(run) => RunSummary {
             title: if run.plan.name.is_empty() { name.clone() } else { run.plan.name.clone() },
             agents: run.plan.agents.iter().map(|agent| agent.label.clone()).collect(),
-            rules: run.plan.cells.iter().map(|cell| format!("{} at {}", cell.rules.name(), cell.seats)).collect(),
+            rules: run.plan.cells.iter().map(|cell| format!("{}, {} seats", cell.rules.name(), cell.seats)).collect(),
             matches: run.matches(),
             of: run.plan.matches(),
             report: path.join("report.html").is_file(),

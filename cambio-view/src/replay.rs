@@ -7,6 +7,7 @@ use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Record, Rules, Score, Seat, Standing, State, replay};
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::narrator::Narrator;
 use crate::review::ReviewProgress;
@@ -48,8 +49,9 @@ const TITLE: usize = 1000;
 /// The frames of a round.
 #[derive(Serialize, Debug, Default)]
 pub(crate) struct RoundReplay {
-    /// The deal, and a frame for each decision.
-    frames: Vec<Frame>,
+    /// The deal, and a [`Frame`] for each decision, as JSON: the many small parts of a frame need more memory than its
+    /// text.
+    frames: Vec<Box<RawValue>>,
     /// The scores in words, if the round ended.
     scores: Vec<String>,
     /// The totals after the round, seat a first; empty if the round did not end.
@@ -258,9 +260,10 @@ impl ReplayBuilder {
             None => (None, None, false),
         };
         let (lines, moves) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.moves));
-        round.frames.push(Frame { by, action, secret, lines, moves, scene: scene.clone() });
+        let frame = Frame { by, action, secret, lines, moves, scene };
+        round.frames.push(to_raw_value(&frame).expect("a frame is plain data"));
         self.frames += 1;
-        self.last = Some(scene);
+        self.last = Some(frame.scene);
     }
 
     /// Whether the replay has the maximum number of frames. Then everything that follows is ignored.

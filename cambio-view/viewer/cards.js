@@ -47,6 +47,19 @@ export function drawing(name, className = "") {
     ...DRAWINGS[name].map((path) => (typeof path === "string" ? s("path", { d: path }) : s("path", { d: path[0], fill: path[1] }))));
 }
 
+// The faces of the levels of opponents, from the weakest: a colour, and the lines of the eyes and the mouth.
+const FACES = [
+  ["#a8d8b0", "M8 9v2M16 9v2M10.5 16a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0"],
+  ["#9fcdee", "M8 9v2M16 9v2M8 14.5q4 4 8 0"],
+  ["#f3cf85", "M8 9v2M16 9v2M8.5 16h7"],
+  ["#efb08a", "M4.5 10a3 3 0 1 0 6 0a3 3 0 1 0-6 0M13.5 10a3 3 0 1 0 6 0a3 3 0 1 0-6 0M10.5 10h3M9 17q3 1 6 0"],
+  ["#dfa3c6", "M6 7.5l4 2M18 7.5l-4 2M8 11v.5M16 11v.5M8.5 16q3.5 2.5 7 0"],
+  ["#ffd65c", "M6 7.5V3.5l3 2.5 3-3.5 3 3.5 3-2.5v4zM8.5 11v1.5M15.5 11v1.5M8.5 16q3.5 3 7 0"],
+];
+// The face of a level, or nothing for any other agent.
+export const face = (level) => (!FACES[level] ? "" : s("svg", { viewBox: "0 0 24 24", class: "face", "aria-hidden": "true" },
+  s("circle", { cx: 12, cy: 12, r: 11, fill: FACES[level][0] }), s("path", { d: FACES[level][1] })));
+
 // For each suit: its drawing, its name, its colour and its character.
 const SUITS = {
   __proto__: null,

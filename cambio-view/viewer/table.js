@@ -1,5 +1,5 @@
 // Draws a table: seats with their cards, stock, pile and the held card. This module shows scenes and offers choices; it contains no rules.
-import { back, drawing, front, h, LETTERS, s, spoken } from "./cards.js";
+import { back, drawing, face, front, h, LETTERS, s, spoken } from "./cards.js";
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -58,10 +58,10 @@ export class Board {
     const count = this.people.length;
     for (let step = 0; step < count; step++) {
       const letter = LETTERS[(LETTERS.indexOf(me) + step) % count];
-      const { name, title, spec } = this.people[LETTERS.indexOf(letter)];
+      const { name, title, spec, level } = this.people[LETTERS.indexOf(letter)];
       const marks = h("span", { class: "marks" });
       const total = h("span", { class: "total", title: "total points of the rounds before" });
-      const head = h("header", {}, h("b", { class: `letter seat-${letter}`, "aria-hidden": "true" }, letter), h("span", { class: "name", title: spec ?? name }, name),
+      const head = h("header", {}, h("b", { class: `letter seat-${letter}`, "aria-hidden": "true" }, letter), face(level), h("span", { class: "name", title: spec ?? name }, name),
         title && title !== name ? h("span", { class: "title" }, title) : null, marks, total);
       const cards = h("div", { class: "cards" });
       const box = h("section", { class: "seat", "data-seat": letter }, head, cards);

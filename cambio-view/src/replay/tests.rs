@@ -44,9 +44,7 @@ fn labels_that_are_words_are_marked_in_the_lines() {
     let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
     let replay = Replay::of(&recorder.finish(match_setup.key, 0, &["me", "Kim"], &result)).unwrap();
     let frames = replay.rounds.iter().flat_map(|round| &round.frames);
-    let lines = frames.flat_map(|frame| &frame.lines).map(|line| match line {
-        EventLine::Open(line) | EventLine::Private(line, ..) => line,
-    });
+    let lines = frames.flat_map(|frame| frame.get().split('"'));
     let drawn: Vec<&str> = lines.filter_map(|line| Some(line.split_once(" draws ")?.1)).collect();
     assert!(drawn.contains(&"[swap]") && !drawn.contains(&"swap"), "{drawn:?}");
 }
