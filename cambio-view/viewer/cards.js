@@ -109,7 +109,7 @@ function powerSigns(power) {
 }
 
 const text = (className, content) => h("i", { class: className, "data-text": content });
-const minus = (number) => String(number).replace("-", "−");
+export const minus = (number) => String(number).replace("-", "−");
 
 // The face of a card: rank and suit in the corner, points if they differ from the rank, and the power.
 export function front(kind) {
