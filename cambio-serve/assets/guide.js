@@ -5,11 +5,11 @@ import { h, remember, remembered } from "./common.js";
 const TOPICS = {
   __proto__: null,
   cards: ["Your cards", "They lie face down for the others. You have looked at some of them, and this page keeps these visible for you. An eye below a card shows which players have seen it. The fewest points win, so get rid of high cards."],
-  draw: ["Draw", "Draw a card from the stock. Only you see it. Or take the open card from the pile, which all players have seen."],
+  draw: ["Draw", "Draw a card from the stock. Only you see it. If the pile has an open card, you may take that card instead. All players have seen it."],
   keep: ["Keep or discard", "Is it low? Then choose the card of yours that it replaces: one that you know is higher, or one that you do not know. Is it high? Then discard it."],
   power: ["Powers", "Some cards have a power when you discard them, printed at the bottom: peek or swap. Choose the cards on the table."],
-  snap: ["Snap", "Anyone may throw a card of the same rank onto a discarded card, and so have one card fewer. For another player’s card, you give them one of yours. A wrong card costs a penalty card, so pass if you are not sure."],
-  call: ["Call", "If you think that you have the fewest points, call. The others get one more turn. A call pays only if you are lowest alone."],
+  snap: ["Snap", "When a card is discarded, anyone may throw a card of the same rank onto it, to get rid of that card. It may be another player’s card: then you give that player one of yours. A wrong card costs a penalty card, so pass if you are not sure."],
+  call: ["Call", "If you think that you have the fewest points, call. The others get one more turn. A call is good only if every other player has more points than you."],
   score: ["The score", "All cards are turned up, and the points are added. That was the whole game. Play again, or replay the match and see what each decision cost."],
 };
 // The text between two topics.
