@@ -325,7 +325,7 @@ const small = (kind) => h("span", { class: "card up", "aria-hidden": "true" }, f
 function verbButton(verb) {
   const top = current.setting.kinds[current.step.scene.top];
   return h("button", { type: "button", class: STYLES[verb] ?? "", "data-verb": verb, onclick: () => dare(verb) },
-    ...(verb === "take" ? [small(top), `Take ${cardName(top)}`] : [WORDS[verb]]), h("kbd", {}, KEYS[verb]));
+    ...(verb === "take" ? [small(top), h("span", {}, `Take ${cardName(top)}`)] : [WORDS[verb]]), h("kbd", {}, KEYS[verb]));
 }
 
 // The button that snaps a card that is known to match.
@@ -334,7 +334,7 @@ function snapButton(spot, index) {
   const owner = spot[0] === current.cast.you ? "" : `${nameOf(spot[0], current.cast)}’s `;
   const attributes = { type: "button", class: "primary", title: capital(board.spot(spot)) };
   return h("button", { ...attributes, onclick: () => act(`snap ${spot}`) },
-    small(kind), `Snap ${owner}${cardName(kind)}`, index ? "" : h("kbd", {}, "m"));
+    small(kind), h("span", {}, `Snap ${owner}${cardName(kind)}`), index ? "" : h("kbd", {}, "m"));
 }
 
 // The button that chooses a verb instead of the usual one, or the usual one again.

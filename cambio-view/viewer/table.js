@@ -132,7 +132,7 @@ export class Board {
       this.line();
       const width = largest(SMALLEST, LARGEST, (width) => { set("--u", width); set("--v", factor * width); });
       const own = largest(factor * width, OWN_LARGEST, (own) => set("--v", own));
-      return { rows: this.rows, room: this.room, width, own, size: width * own };
+      return { rows: this.rows, room: this.room, width, own, size: width ** 2 * own };
     })));
     const largestOf = (some) => some.reduce((one, other) => (other.size > one.size ? other : one));
     const [best, roomy] = [largestOf(ways), largestOf(ways.filter(({ room }) => room[1]))];
