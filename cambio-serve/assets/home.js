@@ -48,7 +48,7 @@ function start(options) {
   const notes = check("notes", wish.notes);
   const practice = check("practice", wish.practice);
   const round = check("round", wish.one_round);
-  const reaction = h("select", { id: "reaction" }, ...REACTIONS.map((time) => h("option", { value: time ?? "", selected: time === wish.reaction }, time ? `the fastest: bots need about ${time / 1000} s` : "by chance: take your time")));
+  const reaction = h("select", { id: "reaction" }, ...REACTIONS.map((time) => h("option", { value: time ?? "", selected: time === wish.reaction }, time ? `the fastest: bots need about ${time / 1000} s` : "a random player: no need to hurry")));
   const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "random" });
   const guided = check("guided", !remembered("guided"));
   guided.addEventListener("change", update);
@@ -143,7 +143,7 @@ function start(options) {
       h("fieldset", { class: "columns" }, h("legend", {}, "Options"),
         h("div", {}, option(notes, "Keep showing the cards that I have seen", "If off, you see a card only for a moment and have to remember it."),
           option(practice, "Practice", "Allow hints and undo."), option(round, "Play one round only")),
-        h("div", {}, field("If several players snap, who is first?", reaction),
+        h("div", {}, field("Who wins if several players snap?", reaction),
           field("Your seat", seat, "Seat a usually begins."),
           field("Seed", seed, "A number or a text. Anyone with this seed gets the same deal."))),
       h("button", { type: "submit", class: "primary" }, "Play")),

@@ -1,12 +1,12 @@
 // The page of a table. It shows only what its seat may know.
-import { cardName, inUnit } from "./cards.js";
+import { capital, cardName, front, inUnit, minus, withNames } from "./cards.js";
 import { Board } from "./table.js";
 import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { Guide } from "./guide.js";
-import { POINTS, result } from "./result.js";
+import { POINTS, resultsOf, sentenceOf } from "./result.js";
 import { sounds } from "./sounds.js";
-import { choiceOf, prompt, story } from "./story.js";
+import { choiceOf, nameOf, prompt, story } from "./story.js";
 import { endButtons } from "./links.js";
 import { ask, at, follow, openTable, requestOf, save } from "./transport.js";
 
@@ -25,9 +25,12 @@ const GLIMPSE = 3000;
 // How long a decision waits before it can be confirmed, in milliseconds: longer than a double click, so that its second press does not
 // confirm what the first one chose.
 const DOUBLE_CLICK = 500;
-// From more characters than this on, a question is long.
-const LONG = 115;
+// How long a seat turns its cards up at the end of a round, in milliseconds.
+const REVEAL = 250;
+// The most buttons for known matches.
+const MOST_SNAPS = 2;
 const LEGEND = `${POINTS} Below a card is its number, and an eye with the players who have seen it: their letters, how many they are, or “all”.`;
+const STYLES = { draw: "primary", end: "primary", call: "bold", skip: "quiet", pass: "quiet" };
 const KEYS = { draw: "d", take: "t", call: "c", end: "e", drop: "x", skip: "s", pass: "p" };
 const WORDS = { draw: "Draw", take: "Take the open card", call: "Call", end: "End turn", drop: "Discard", skip: "Skip", pass: "Pass" };
 // Verbs that need a card: the text of their button, and the words before the card's name.
@@ -50,6 +53,8 @@ let board = null;
 let queue = [];
 let isPlaying = false;
 let clock = null;
+// Whether the cards of a finished round are being turned up.
+let isRevealing = false;
 // The time at which the page first showed the question of the current step.
 const asking = { n: null, since: 0 };
 // The discard on which the person has passed, and whether the person has seen a card since then.
@@ -57,13 +62,14 @@ const passed = { discard: null, hasNews: false };
 
 const question = h("p", { class: "question", id: "question", role: "status", "aria-live": "assertive" });
 const buttons = h("div", { class: "row" });
-const clockBar = h("div", { class: "clock", hidden: true, "aria-hidden": "true" }, h("span"));
 const advice = h("p", { class: "hint-line", role: "status" });
-const bar = h("div", { class: "bar", role: "group", tabindex: "-1", "aria-labelledby": "question" }, question, clockBar, buttons, advice);
+const tools = h("div", { class: "tools" });
+const named = { role: "group", tabindex: "-1", "aria-labelledby": "question" };
+const bar = h("div", { class: "bar", ...named }, question, buttons, tools);
 const log = h("ol", { class: "log", "aria-live": "polite", "aria-label": "What happened", tabindex: "0" });
+const latest = h("p", { class: "latest narrow", "aria-live": "polite" });
 const stage = h("div", {});
-const sheet = h("dialog", { class: "result", "aria-labelledby": "ended" });
-const guide = asked.has("guide") ? new Guide(number, () => board.fit(true)) : null;
+const guide = asked.has("guide") ? new Guide(number, () => board.fit()) : null;
 
 const select = (name, label, act) => {
   const chosen = remembered(name);
@@ -78,10 +84,11 @@ const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" 
 const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Undo");
 const soundBox = h("input", { type: "checkbox", checked: sounds.isOn, onchange: () => { sounds.isOn = soundBox.checked; } });
 
-// Shows a question or a message in the bar. A narrow window has no room for a long one in the usual size.
+// Shows a question or a message in the bar, in smaller letters if it needs more than two lines.
 function say(words) {
   question.replaceChildren(words);
-  question.classList.toggle("long", question.textContent.length > LONG);
+  question.classList.remove("long");
+  question.classList.toggle("long", question.scrollHeight > question.clientHeight + 1);
 }
 
 function begin(hello) {
@@ -90,27 +97,36 @@ function begin(hello) {
   current.setting = setting;
   if (isNew) {
     current.cast = { kinds: setting.kinds, people: people(setting.names, setting.seat), you: setting.seat, hasTotals: setting.in_short[0].includes("total") };
+    tools.replaceChildren(...(setting.practice ? [hintButton, undoButton] : []),
+      h("button", { type: "button", class: "narrow", popovertarget: "happened" }, "Log"), latest,
+      h("button", { type: "button", class: "narrow", popovertarget: "more", "aria-label": "More" }, "⋯"));
     main.replaceChildren(h("div", { class: "game" },
-      h("div", { class: "theatre" }, stage, sheet, bar),
+      h("div", { class: "theatre" }, stage, advice, bar),
+      // On a narrow window, the two parts of the side are sheets that the bar opens.
       h("div", { class: "side" },
-        h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
-        h("h2", {}, "What happened"), log,
-        setting.practice ? h("div", { class: "row" }, hintButton, h("label", {}, "by ", adviser), undoButton) : "",
-        h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
-        h("details", {}, h("summary", {}, "Cards and powers"), deck(setting), h("p", {}, LEGEND)),
-        h("details", { class: "settings" }, h("summary", {}, "Settings"),
-          guide ? h("button", { type: "button", onclick: () => { guide.start(); guide.show(current.step); } }, "Show the guide again") : "",
-          h("label", {}, "Speed", pace),
-          setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : "",
-          setting.snaps ? h("label", {}, "Time limit for snaps", seconds) : "",
-          h("label", {}, "Sounds", soundBox)),
-        h("details", {}, h("summary", {}, "Keys"),
-          h("p", {}, "1 to 9 choose your own cards. The arrow keys go from card to card, and Enter chooses one. The letters on the buttons are keys too. m snaps a card that you know matches. Escape takes back a choice that is not confirmed.",
-            setting.practice ? " h gives a hint, u undoes your last decision that was not a pass." : "")),
-        h("p", { class: "row" }, h("a", { class: "button", href: "./" }, "Back to the start"), h("button", { type: "button", onclick: leave }, "End the match")))));
-    // The guide is beside the table if there is room, otherwise below it.
+        h("div", { id: "happened", popover: "auto", ontoggle: () => { log.scrollTop = log.scrollHeight; } },
+          h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
+          h("h2", {}, "What happened"), log),
+        h("div", { id: "more", popover: "auto" },
+          h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
+          h("details", {}, h("summary", {}, "Cards and powers"), deck(setting), h("p", {}, LEGEND)),
+          h("details", { class: "settings" }, h("summary", {}, "Settings"),
+            guide ? h("button", { type: "button", onclick: () => { guide.start(); guide.show(current.step); } }, "Show the guide again") : "",
+            h("label", {}, "Speed", pace),
+            setting.practice ? h("label", {}, "Hints by", adviser) : "",
+            setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : "",
+            setting.snaps ? h("label", {}, "Time limit for snaps", seconds) : "",
+            h("label", {}, "Sounds", soundBox)),
+          h("details", {}, h("summary", {}, "Keys"),
+            h("p", {}, "1 to 9 choose your own cards. The arrow keys go from card to card, and Enter chooses one. The letters on the buttons are keys too. m snaps a card that you know matches. Escape takes back a choice that is not confirmed.",
+              setting.practice ? " h gives a hint, u undoes your last decision that was not a pass." : "")),
+          h("p", { class: "row" },
+            review ? h("a", { class: "button narrow", href: review }, "Back to the review") : "",
+            h("a", { class: "button", href: "./" }, "Back to the start"),
+            h("button", { type: "button", onclick: leave }, "End the match"))))));
+    // The guide is beside the table if there is room, otherwise above it.
     if (guide && matchMedia("(min-width: 60rem)").matches) main.querySelector(".side").prepend(guide.element);
-    else if (guide) stage.after(guide.element);
+    else if (guide) stage.before(guide.element);
     board = new Board(stage, { ...current.cast, hand: setting.hand, me: setting.seat });
   }
   queue = [];
@@ -119,11 +135,23 @@ function begin(hello) {
   show(hello.step);
 }
 
-// Adds lines to the log. Returns their stories.
+// A card that was turned up, in a line.
+const TURNED_UP = /^([a-h])\d+: (.+)$/;
+
+// Adds lines to the log, and one line for all turned up cards of a seat. Returns their stories.
 function write(lines) {
-  const stories = lines.map((line) => story(line, current.cast));
+  const { cast } = current;
+  const stories = [];
+  for (const line of lines) {
+    const [, seat, card] = TURNED_UP.exec(line) ?? [];
+    const last = stories.at(-1);
+    const name = seat && withNames(card, cast.kinds);
+    if (seat && last?.shows === seat) last.text += `, ${name}`;
+    else stories.push(seat ? { seat, shows: seat, text: `${capital(nameOf(seat, cast))}: ${name}` } : story(line, cast));
+  }
   for (const { seat, text, isTurn } of stories) log.append(h("li", { class: isTurn ? "turn" : seat === current.cast.you ? "mine" : "" }, text));
   log.scrollTop = log.scrollHeight;
+  latest.replaceChildren(...stories.map(({ text }) => h("span", {}, `${text}. `)));
   return stories;
 }
 
@@ -159,7 +187,7 @@ async function play() {
     if (queue !== steps) break;
     if (step.lines.some((line) => / snaps /.test(line))) sounds.play("snap");
     if (step.lines.some((line) => / calls$/.test(line))) sounds.play("call");
-    show(step, stories);
+    await show(step, stories, pause && REVEAL);
     if (pause && !step.ask) await wait(pause);
   }
   isPlaying = false;
@@ -169,24 +197,36 @@ async function play() {
 // Removes all choices. The focus stays in the bar, so that it is not lost with a button or card.
 function silence() {
   clearInterval(clock);
-  clockBar.hidden = true;
+  board?.time(null);
   if (buttons.contains(document.activeElement) || stage.contains(document.activeElement)) bar.focus({ preventScroll: true });
   buttons.replaceChildren();
   board?.offer(new Map(), () => {});
 }
 
-function show(step, stories = []) {
+// Shows a step, and at the end of a round the result: the cards of each seat are turned up in `time` milliseconds.
+async function show(step, stories = [], time = 0) {
   Object.assign(current, { step, verb: null, first: null, armed: null });
-  advice.textContent = "";
-  board.render(step.scene);
-  board.tell(step.moves.map(([, to]) => to), stories.flatMap(({ eyed }) => eyed ?? []),
-    stories.filter(({ seat, deed }) => deed && seat !== current.cast.you).map(({ seat, deed }) => [seat, deed]));
+  advice.replaceChildren();
+  const isTold = guide?.text.textContent;
+  isRevealing = Boolean(step.end);
+  const results = step.end && resultsOf(step, current.cast);
+  const finished = results ? board.finish(step.scene, results, time) : board.render(step.scene);
+  // At the end of a round, the cards and the scores are enough.
+  const [moved, told] = step.end ? [[], []] : [step.moves.map(([, to]) => to), stories];
+  const deeds = told.filter(({ seat, deed }) => deed && seat !== current.cast.you);
+  board.tell(moved, told.flatMap(({ eyed }) => eyed ?? []), deeds.map(({ seat, deed }) => [seat, deed]));
   // If notes are off, the card is shown only this once.
-  board.glimpse(step.glimpses, current.setting.notes ? GLIMPSE / 2 : GLIMPSE);
+  if (!step.end) board.glimpse(step.glimpses, current.setting.notes ? GLIMPSE / 2 : GLIMPSE);
   passed.hasNews ||= step.glimpses.length > 0;
   if (step.ask && !step.ask.window && step.scene.phase === "start") sounds.play("turn");
   guide?.show(step);
-  end(step);
+  if (guide?.text.textContent !== isTold) fold(false);
+  offer();
+  if (!step.end) return;
+  await finished;
+  if (current.step !== step) return;
+  isRevealing = false;
+  if (step.end.winners.includes(current.cast.you)) sounds.play("win");
   offer();
 }
 
@@ -224,11 +264,12 @@ function offer() {
   hintButton.disabled = !step.ask;
   const isMine = Boolean(step.ask);
   bar.classList.toggle("mine", isMine);
+  bar.classList.toggle("result", Boolean(step.end) && !isRevealing);
   document.title = `${isMine ? "Your turn" : "At the table"} · Cambio`;
   if (!isMine) {
-    say(step.trouble ? `The match has stopped: ${step.trouble}` : step.end ? "" : waiting(step.scene));
-    if (step.end && !sheet.open) buttons.replaceChildren(h("button", { type: "button", class: "primary", onclick: () => end(step) }, "Show the result"));
-    return;
+    if (step.end && !isRevealing) return conclude(step);
+    const words = step.end ? "All cards are turned up." : waiting(step.scene);
+    return say(step.trouble ? `The match has stopped: ${step.trouble}` : words);
   }
   const done = settled(step);
   if (done) {
@@ -250,10 +291,12 @@ function offer() {
       h("button", { type: "button", class: isWrong ? "primary" : "", onclick: disarm }, "No", h("kbd", {}, "Esc")));
   } else {
     say(h("b", {}, prompt(step, { ...current.cast, verb: current.verb, first: current.first && board.spot(current.first), spot: (spot) => board.spot(spot) })));
-    buttons.replaceChildren(
-      ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === current.verb), onclick: () => { current.verb = verb; current.first = null; offer(); } }, AIMS[verb]?.[0] ?? verb)) : []),
-      ...plain.map((verb) => h("button", { type: "button", class: verb === "draw" || (plain.length === 1 && verb !== "drop") ? "primary" : verb === "call" ? "bold" : "", "data-verb": verb, onclick: () => dare(verb) },
-        verb === "take" ? `Take ${cardName(current.setting.kinds[step.scene.top])}` : WORDS[verb], h("kbd", {}, KEYS[verb]))));
+    const known = asked.matches.filter((spot) => asked.choices.includes(`snap ${spot}`)).slice(0, MOST_SNAPS);
+    // The first verb with a card is the usual one, and the others are switches.
+    buttons.replaceChildren(...known.map(snapButton),
+      ...plain.filter((verb) => STYLES[verb] !== "quiet").map(verbButton),
+      ...aimed.slice(1).map(([verb]) => switchButton(verb)),
+      ...plain.filter((verb) => STYLES[verb] === "quiet").map(verbButton));
   }
   const places = new Map();
   if (current.verb === "swap") {
@@ -271,6 +314,32 @@ function offer() {
   if (plain.includes("drop")) places.set("pile", "discard onto the");
   board.offer(places, choose, current.first !== null ? [current.first] : current.armed?.startsWith("snap ") ? [current.armed.split(" ")[1]] : asked.matches);
   if (asked.window) tick();
+}
+
+// A small picture of a card in a button.
+const small = (kind) => h("span", { class: "card up", "aria-hidden": "true" }, front(kind));
+
+// The button for a plain verb, such as *Draw*.
+function verbButton(verb) {
+  const top = current.setting.kinds[current.step.scene.top];
+  return h("button", { type: "button", class: STYLES[verb] ?? "", "data-verb": verb, onclick: () => dare(verb) },
+    ...(verb === "take" ? [small(top), h("span", {}, `Take ${cardName(top)}`)] : [WORDS[verb]]), h("kbd", {}, KEYS[verb]));
+}
+
+// The button that snaps a card that is known to match.
+function snapButton(spot, index) {
+  const kind = current.setting.kinds[kindAt(spot)];
+  const owner = spot[0] === current.cast.you ? "" : `${nameOf(spot[0], current.cast)}’s `;
+  const attributes = { type: "button", class: "primary", title: capital(board.spot(spot)) };
+  return h("button", { ...attributes, onclick: () => act(`snap ${spot}`) },
+    small(kind), h("span", {}, `Snap ${owner}${cardName(kind)}`), index ? "" : h("kbd", {}, "m"));
+}
+
+// The button that chooses a verb instead of the usual one, or the usual one again.
+function switchButton(verb) {
+  const isOn = verb === current.verb;
+  const onclick = () => { Object.assign(current, { verb: isOn ? null : verb, first: null }); offer(); };
+  return h("button", { type: "button", class: "quiet", "aria-pressed": String(isOn), onclick }, `${AIMS[verb]?.[0] ?? verb} instead`);
 }
 
 function waiting(scene) {
@@ -325,10 +394,11 @@ function risk(action) {
   const [verb, spot] = action.split(" ");
   if (verb === "call") {
     const mine = scene.layouts[LETTERS.indexOf(current.cast.you)];
-    const known = mine.filter(([, kind]) => kind !== null);
-    const sum = known.reduce((all, [, kind]) => all + kinds[kind].points, 0);
-    const unknown = mine.length - known.length;
-    return `Call now? You ${unknown ? "know of" : "have"} ${counted(sum, "point").replace("-", "−")}${unknown ? `, and ${counted(unknown, "card")} of yours ${unknown > 1 ? "are" : "is"} unknown` : ""}.`;
+    const seen = mine.filter(([, kind]) => kind !== null);
+    const sum = seen.reduce((all, [, kind]) => all + kinds[kind].points, 0);
+    const unknown = mine.length - seen.length;
+    const known = `Call now? ${unknown ? "The cards that you know" : "Your cards"} add up to ${minus(sum)}`;
+    return `${known}${unknown ? `, and you do not know ${counted(unknown, "card")}` : ""}.`;
   }
   const kind = kindAt(spot);
   return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card. A wrong snap can cost a penalty card." : `It is ${cardName(kinds[kind])}, so the snap is wrong and can cost a penalty card.`}`;
@@ -338,10 +408,9 @@ function risk(action) {
 function tick() {
   const time = Number(seconds.value) * 1000;
   if (!time) return;
-  clockBar.hidden = false;
   clock = setInterval(() => {
     const left = 1 - (performance.now() - asking.since) / time;
-    clockBar.firstChild.style.setProperty("transform", `scaleX(${Math.max(left, 0)})`);
+    board.time(Math.max(left, 0));
     if (left <= 0) act("pass");
   }, 50);
 }
@@ -414,38 +483,19 @@ async function again() {
   }
 }
 
-function end(step) {
-  if (!step.end) {
-    if (sheet.open) {
-      sheet.close();
-      board.fit(true);
-    }
-    sheet.replaceChildren();
-    return;
-  }
-  const isOver = Boolean(step.end.ranks);
-  if (step.end.winners.includes(current.cast.you)) sounds.play("win");
-  const [heading, table] = result(step, current.cast);
-  const more = isOver ? [h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step)] : [];
-  sheet.replaceChildren(h("div", { class: "head" }, heading,
-    h("div", { class: "row" }, ...(isOver
-      ? [review ? h("a", { class: "button primary", id: "again", href: review }, "Back to the review") : h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"),
-        h("a", { class: "button", href: `watch.html?table=${number}` }, "Replay"),
-        h("a", { class: "button", href: "./" }, "New game")]
-      : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: current.step.n }) }, "Next round")]),
-    h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), guide?.topic === "score" ? guide.element : "", table, more.length ? h("div", { class: "row" }, ...more) : "", h("p", { class: "facts" }, `★ marks the winner. ${POINTS}`));
-  // Not modal, and below the table, so that the table with all cards turned up stays visible.
-  if (!sheet.open) sheet.show();
-  sheet.querySelector(".primary").focus({ preventScroll: true });
-  buttons.replaceChildren();
-}
-
-// Hides the result. A button in the bar shows it again.
-function hide() {
-  sheet.close();
-  board.fit(true);
-  offer();
-  buttons.firstChild?.focus();
+// Shows the result in the bar, with the next steps.
+function conclude(step) {
+  const link = (href, words, rest = {}) => h("a", { class: "button", href, ...rest }, words);
+  const button = (words, onclick, rest = {}) => h("button", { type: "button", onclick, ...rest }, words);
+  const first = { class: "primary", id: "again" };
+  say(h("b", {}, sentenceOf(step, current.cast)));
+  buttons.replaceChildren(...(step.end.ranks
+    ? [review ? link(review, "Back to the review", { id: "again", class: "button primary" }) : button("Play again", again, first),
+      link(`watch.html?table=${number}`, "Review"), button("Share", null, { popovertarget: "share" }),
+      h("div", { id: "share", popover: "auto", class: "menu" },
+        button("Save", () => save(number)), ...endButtons(number, current.setting, step), link("./", "New game"))]
+    : [button("Next round", () => send("next", { at: current.step.n }), { class: "primary", id: "next" })]));
+  buttons.firstChild.focus({ preventScroll: true });
 }
 
 document.addEventListener("keydown", (event) => {
@@ -453,8 +503,7 @@ document.addEventListener("keydown", (event) => {
   const asked = current.step?.ask;
   const key = event.key.toLowerCase();
   if (key === "escape") {
-    if (sheet.open) hide();
-    else if (current.armed) disarm();
+    if (current.armed) disarm();
     else if (current.first !== null) { current.first = null; offer(); }
     return;
   }
@@ -479,6 +528,11 @@ document.addEventListener("keydown", (event) => {
   const verb = Object.keys(KEYS).find((word) => KEYS[word] === key && asked.choices.includes(word));
   if (verb) dare(verb);
 });
+
+// On a narrow window, the text of the guide lies on the table until the person touches the table or goes to a card.
+const fold = (isFolded) => guide?.element.classList.toggle("folded", isFolded);
+for (const type of ["pointerdown", "focusin"]) stage.addEventListener(type, () => fold(true));
+guide?.element.addEventListener("click", ({ target }) => { if (!target.closest("button")) fold(); });
 
 // After a lost connection the whole current state arrives again.
 follow(number, {

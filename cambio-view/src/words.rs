@@ -51,7 +51,7 @@ fn aim(rules: &Rules) -> String {
     line += match spec.score {
         ScoreKnob::Points => " You score the points of your cards",
         ScoreKnob::Share | ScoreKnob::WinLoss => {
-            " If you call, you win only with fewer points than every other player. Otherwise the lowest other player wins"
+            " If you call, you win only if every other player has more points. Otherwise, the other player with the fewest points wins"
         }
     };
     if spec.score == ScoreKnob::Points {

@@ -68,14 +68,19 @@ export function prompt({ ask, scene }, { kinds, people, you, verb, first, spot }
   if (verb === "swap") return first ? `Swap ${first} with which card?` : `${plain}: choose the first card.`;
   if (scene.phase === "held" && held) {
     const power = held.power && !scene.held.taken && can("drop") ? ` to ${held.power.replace(/^twice: (.+)/, "$1, twice")}` : "";
-    return `You hold ${cardName(held)} (${counted(held.points, "point")}). ${can("keep") ? "Keep it in place of one of your cards" : "You cannot keep it"}${can("drop") ? `${can("keep") ? ", or" : ":"} discard it${power}` : ""}.`;
+    return `You hold ${cardName(held)} (${counted(held.points, "point")}). ${can("keep") ? "Choose the card that it replaces" : "You cannot keep it"}${can("drop") ? `${can("keep") ? ", or" : ":"} discard it${power}` : ""}.`;
   }
   if (verb === "touch") return "Touch a card as a bluff: everyone sees your hand, and nothing else happens. Choose one, or pass.";
   const isLast = scene.callers && !scene.callers.includes(you);
-  if (scene.phase === "start") return `${isLast ? `${capital(doing(scene.callers[0], "has", { people, you }))} called. Your last turn` : "Your turn"}: ${["draw a card", can("take") && top ? `take ${cardName(top)}` : null, can("call") ? "call" : null].filter(Boolean).join(", or ")}.`;
+  if (scene.phase === "start") {
+    const caller = isLast && capital(doing(scene.callers[0], "has", { people, you }));
+    const ways = ["draw", can("take") && top && `take the ${cardName(top)}`, can("call") && "call"].filter(Boolean);
+    const last = `${ways.length > 2 ? "," : ""} or $1`;
+    return `${isLast ? `${caller} called. Your last turn` : "Your turn"}: ${ways.join(", ").replace(/, ([^,]*)$/, last)}.`;
+  }
   if (ask.window && top) {
-    if (ask.matches.length) return `${capital(listed(ask.matches.map(spot)))} ${ask.matches.length > 1 ? "match" : "matches"} the ${cardName(top)}. Choose ${ask.matches.length > 1 ? "one" : "it"} to snap, or pass.`;
-    return ask.question.includes("same points") ? `${plain}.` : `Is there another ${rankName(top)}? Choose it to snap, or pass.`;
+    if (ask.matches.length) return `${capital(listed(ask.matches.map(spot)))} ${ask.matches.length > 1 ? "match" : "matches"} the ${cardName(top)}. Snap ${ask.matches.length > 1 ? "one" : "it"}, or pass.`;
+    return ask.question.includes("same points") ? `${plain}.` : `Do you know where another ${rankName(top)} is? Choose it to snap it, or pass.`;
   }
   return can("end") ? (can("call") ? "End your turn, or call?" : "End your turn?") : `${plain}.`;
 }

@@ -1,5 +1,5 @@
 // Draws a table: seats with their cards, stock, pile and the held card. This module shows scenes and offers choices; it contains no rules.
-import { back, drawing, face, front, h, LETTERS, s, spoken } from "./cards.js";
+import { back, counted, drawing, face, front, h, LETTERS, minus, s, spoken } from "./cards.js";
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -14,11 +14,15 @@ const LARGEST = 84;
 // table, and if there is room up to this width in pixels.
 const OWN = [1.15, 1.4];
 const OWN_LARGEST = 124;
-// The number of slots in a row of the seat at the bottom. On a narrow table that is higher than wide, up to eight slots can be in one row,
-// whose cards may be smaller than the opponents' cards, so that penalty cards of the seat do not make all cards small.
-const ROW = { usual: 8, narrow: 5, long: 8 };
+// The most places in a row of the seat at the bottom, on a narrow and on a wide table. More may be in two rows.
+const ROW = [5, 8];
+// The opponents have room for a penalty card if the cards keep at least this share of their size.
+const ROOMY = 0.9;
 // The most letters of seats that the tag of a card lists; otherwise it has their number, or “all”.
 const LISTED = 2;
+// The number of steps in which the points of a seat are counted up.
+const COUNTS = 8;
+export const ORDINALS = ["", "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th"];
 
 // The places between which the arrow of an action goes; an action with one card marks only this card.
 function ends(action) {
@@ -34,7 +38,9 @@ export class Board {
   // `me` the letter of the seat at the bottom, and `you` the letter of the person if the person plays. In a replay, the person's eye is
   // also below cards that are face up.
   constructor(root, { kinds, hand = 4, people, me = "a", you = null, isReplay = false }) {
-    Object.assign(this, { root, kinds, hand, people, me, you, isReplay, spots: new Map(), tags: new Map(), seats: new Map(), ghosts: [], size: {}, chosen: () => {} });
+    Object.assign(this, { root, kinds, hand, people, me, you, isReplay, spots: new Map(), tags: new Map(), seats: new Map(), ghosts: [], chosen: () => {} });
+    // The number of rows, and of places for penalty cards, of the seat at the bottom and of an opponent.
+    Object.assign(this, { rows: [1, 1], room: [1, 1] });
     const side = (name) => h("div", { class: `others ${name}` });
     this.sides = ["left", "top", "right"].map(side);
     this.own = h("div", { class: "own" });
@@ -60,15 +66,16 @@ export class Board {
       const letter = LETTERS[(LETTERS.indexOf(me) + step) % count];
       const { name, title, spec, level } = this.people[LETTERS.indexOf(letter)];
       const marks = h("span", { class: "marks" });
-      const total = h("span", { class: "total", title: "total points of the rounds before" });
+      const score = h("span", { class: "score", title: "points of this round" });
+      const total = h("span", { class: "total", title: "total points of the rounds" });
       const head = h("header", {}, h("b", { class: `letter seat-${letter}`, "aria-hidden": "true" }, letter), face(level), h("span", { class: "name", title: spec ?? name }, name),
-        title && title !== name ? h("span", { class: "title" }, title) : null, marks, total);
+        title && title !== name ? h("span", { class: "title" }, title) : null, marks, score, total);
       const cards = h("div", { class: "cards" });
-      const box = h("section", { class: "seat", "data-seat": letter }, head, cards);
-      this.seats.set(letter, { box, marks, total, cards });
+      const box = h("section", { class: "seat", "data-seat": letter }, drawing("crown", "won"), head, cards);
+      this.seats.set(letter, { box, marks, score, total, cards });
     }
     this.own.replaceChildren(this.seats.get(me).box);
-    this.size = {};
+    this.box = null;
     this.arrange();
   }
 
@@ -84,30 +91,26 @@ export class Board {
     this.root.classList.toggle("deep", left > 1);
   }
 
-  // Finds the largest cards with which the table fits into its box. On a narrow table, they do not grow again during a round, and the seat
-  // at the bottom has room for a penalty card, so that the cards rarely change their size. `isAnew` lets them grow.
-  fit(isAnew = false) {
-    const { root, size } = this;
-    const { clientWidth, clientHeight } = root;
-    if (!clientWidth || !clientHeight) return;
+  // Finds the largest cards with which the table fits into its box. Their size depends on the box and the numbers of seats
+  // and dealt cards, and not on the cards of a round, so that nothing moves when a card comes or goes.
+  fit() {
+    const { clientWidth, clientHeight } = this.root;
+    const box = [clientWidth, clientHeight].join();
+    if (!clientWidth || !clientHeight || box === this.box) return;
     if (this.isWide !== clientWidth >= WIDE) this.arrange();
-    const round = [this.scene?.round, clientWidth].join();
-    const table = [clientHeight, ...[...this.spots.keys()].sort()].join();
-    const isSame = round === size.round && !isAnew;
-    if (isSame && table === size.table) return;
-    const isKept = isSame && !this.isWide;
-    if (isKept) this.line(size);
-    if (isKept && this.fits()) size.table = table;
-    else this.size = { round, table, ...this.enlarge(isKept ? size : { width: LARGEST, own: OWN_LARGEST }) };
+    this.box = box;
+    this.enlarge();
   }
 
   // Whether the table fits into its box.
   fits() {
-    return [this.felt, this.sides[1], this.middle, this.own].every((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1);
+    const boxes = [this.felt, this.sides[1], this.middle, this.own];
+    return boxes.every(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
+      scrollHeight <= clientHeight + 1 && scrollWidth <= clientWidth + 1);
   }
 
-  // Gives the cards the largest widths with which the table fits, up to those in `most`. Returns the widths, and how the cards lie.
-  enlarge(most) {
+  // Gives the cards the largest widths with which the table fits, and chooses the number of rows of a seat.
+  enlarge() {
     const set = (name, width) => this.root.style.setProperty(name, `${width}px`);
     // The largest width in pixels for which the table fits.
     const largest = (low, high, set) => {
@@ -120,34 +123,26 @@ export class Board {
       set(low);
       return low;
     };
-    const isUpright = !this.isWide && this.root.clientWidth <= this.root.clientHeight;
-    // On a narrow table, a place is reserved for the first penalty card of the seat at the bottom, if it lies in the first row.
-    const spares = this.isWide || this.hand > ROW.narrow || this.spots.has(`${this.me}${this.hand + 1}`) ? [] : [this.spare()];
-    const last = this.last(this.me, spares);
-    const isLong = isUpright && last > ROW.narrow && last <= ROW.long;
-    // Of the ways with the largest opponents' cards, and almost as large ones, the one with the largest own cards.
-    const ways = (isUpright ? [ROW.narrow, ...(isLong ? [last] : [])] : [ROW.usual]).flatMap((columns) => [false, true].map((isRow) => {
-      this.line({ isRow, columns }, spares);
-      set("--u", SMALLEST);
-      const limit = isLong && columns === last ? largest(SMALLEST, most.own, (own) => set("--v", own)) : most.own;
-      const least = (width) => Math.min(OWN[Number(this.isWide)] * width, limit);
-      const width = largest(SMALLEST, most.width, (width) => { set("--u", width); set("--v", least(width)); });
-      return { isRow, columns, width, own: largest(least(width), most.own, (own) => set("--v", own)) };
-    }));
-    const least = 0.97 * Math.max(...ways.map(({ width }) => width));
-    const best = ways.filter(({ width }) => width >= least).reduce((one, other) => (other.own > one.own ? other : one));
-    this.line(best);
-    set("--u", best.width);
-    set("--v", best.own);
-    spares.forEach(([, card]) => card.parentElement.remove());
-    return best;
-  }
-
-  // Adds a card where the first penalty card of the seat at the bottom will lie. Returns its spot and the card.
-  spare() {
-    const card = h("span", { class: "card" });
-    this.seats.get(this.me).cards.append(h("div", { class: "cell" }, card, h("span", { class: "tag" })));
-    return [`${this.me}${this.hand + 1}`, card];
+    const factor = OWN[Number(this.isWide)];
+    const own = this.hand < ROW[Number(this.isWide)] ? [1] : [1, 2];
+    // The seat at the bottom always has room for a penalty card.
+    const ways = [0, 1].flatMap((spare) => [1, 2].flatMap((rows) => own.map((ownRows) => {
+      this.rows = [ownRows, rows];
+      this.room = [1, spare];
+      this.line();
+      const width = largest(SMALLEST, LARGEST, (width) => { set("--u", width); set("--v", factor * width); });
+      const own = largest(factor * width, OWN_LARGEST, (own) => set("--v", own));
+      return { rows: this.rows, room: this.room, width, own, size: width ** 2 * own };
+    })));
+    const largestOf = (some) => some.reduce((one, other) => (other.size > one.size ? other : one));
+    const [best, roomy] = [largestOf(ways), largestOf(ways.filter(({ room }) => room[1]))];
+    const chosen = roomy.size >= ROOMY * best.size ? roomy : best;
+    Object.assign(this, { rows: chosen.rows, room: chosen.room });
+    set("--u", chosen.width);
+    set("--v", chosen.own);
+    this.line();
+    this.root.classList.toggle("centred", chosen.room[1] > 0);
+    if (!this.fits()) this.root.classList.remove("centred");
   }
 
   place(name) {
@@ -187,7 +182,8 @@ export class Board {
   render(scene, { sees = () => true, seesHeld = () => true } = {}) {
     this.scene = scene;
     this.root.dataset.phase = scene.phase;
-    this.root.querySelectorAll(".away, .moved, .eyed").forEach((card) => card.classList.remove("away", "moved", "eyed"));
+    const marks = ["away", "moved", "eyed", "turned"];
+    for (const card of this.root.querySelectorAll(".card")) card.classList.remove(...marks);
     scene.layouts.forEach((layout, index) => this.layout(LETTERS[index], layout, scene, sees));
     this.face(this.stock.card, null, `stock, ${scene.stock} cards`);
     this.stock.card.classList.toggle("empty", scene.stock === 0);
@@ -199,6 +195,7 @@ export class Board {
     this.hold(scene.held, seesHeld);
     this.ghosts.splice(0).forEach((ghost) => ghost.remove());
     this.fit();
+    this.line();
   }
 
   // Shows the held card: in the middle for the seat at the bottom, otherwise on the cards of the seat that holds it.
@@ -214,18 +211,22 @@ export class Board {
     note.textContent = held?.by === this.you ? "you hold" : held ? "held" : "";
   }
 
-  // The last slot of a seat, dealt or with a penalty card.
-  last(letter, spares = []) {
-    return Math.max(this.hand, ...[...this.spots, ...spares].filter(([spot]) => spot[0] === letter).map(([spot]) => Number(spot.slice(1))));
-  }
-
-  // Places the cards of all seats in the order of their slots: an opponent has one row or two, the seat at the bottom rows of `columns` slots.
-  line({ isRow, columns }, spares = []) {
-    const most = new Map([...this.seats.keys()].map((letter) => [letter, letter === this.me ? columns : isRow ? Infinity : Math.ceil(this.last(letter) / 2)]));
-    for (const [spot, card] of [...this.spots, ...spares]) {
-      const [slot, row] = [Number(spot.slice(1)) - 1, most.get(spot[0])];
-      card.parentElement.style.setProperty("grid-row", 1 + Math.floor(slot / row));
-      card.parentElement.style.setProperty("grid-column", 1 + (slot % row));
+  // Places the cards of all seats in the order of their slots. If the box of a seat has no room for its cards, they are smaller.
+  line() {
+    for (const [letter, { cards }] of this.seats) {
+      const which = Number(letter !== this.me);
+      const rows = this.rows[which];
+      const room = Math.ceil((this.hand + this.room[which]) / rows);
+      const slots = [...this.spots.keys()].filter((spot) => spot[0] === letter).map((spot) => Number(spot.slice(1)));
+      const columns = Math.ceil(Math.max(this.hand, ...slots) / rows);
+      cards.style.setProperty("--rows", rows);
+      cards.style.setProperty("--room", room);
+      cards.style.setProperty("--columns", Math.max(room, columns));
+      for (const slot of slots) {
+        const { style } = this.spots.get(letter + slot).parentElement;
+        style.setProperty("grid-row", 1 + Math.floor((slot - 1) / columns));
+        style.setProperty("grid-column", 1 + ((slot - 1) % columns));
+      }
     }
   }
 
@@ -238,8 +239,9 @@ export class Board {
     const mark = (kind, words) => h("span", { class: `mark ${kind}` }, words);
     seat.marks.replaceChildren(...[hasCalled ? mark("called", "called") : null, scene.safe.includes(letter) ? mark("safe", "safe") : null,
       isTurn ? mark("now", "turn") : null].filter(Boolean));
-    // The result of the first round shows its totals.
-    seat.total.textContent = scene.round > 1 ? (scene.totals[LETTERS.indexOf(letter)] ?? "").replace("-", "−") : "";
+    seat.score.textContent = "";
+    seat.box.classList.remove("winner");
+    seat.total.textContent = scene.round > 1 ? minus(scene.totals[LETTERS.indexOf(letter)] ?? "") : "";
     seat.box.setAttribute("aria-label", (letter === this.you ? "Your cards" : `Cards of ${this.name(letter)}`) + (seat.total.textContent && `, total ${seat.total.textContent}`));
     const here = new Set();
     for (const [slot, kind, seenBy] of layout) {
@@ -360,6 +362,42 @@ export class Board {
         card.setAttribute("aria-label", label);
       }, time);
     }
+  }
+
+  // Shows the last scene of a round: turns the cards of one seat after the other up, each in `time` milliseconds, and writes
+  // the result of the seat into its header. `results` has for each seat its letter, its points, its rank, its total (or null),
+  // a remark, and whether it `hasWon`.
+  async finish(scene, results, time) {
+    const isShown = time > 0 && !isStill() && !document.hidden;
+    const up = new Set([...this.spots.keys()].filter((spot) => this.spots.get(spot).matches(".up")));
+    this.render(scene, { sees: ({ letter, slot }) => up.has(letter + slot) });
+    for (const { letter, points, rank, total, remark, hasWon } of results) {
+      const isTurned = (spot) => isShown && spot[0] === letter && !up.has(spot);
+      for (const [spot, card] of this.spots) if (isTurned(spot)) card.classList.add("turned");
+      this.layout(letter, scene.layouts[LETTERS.indexOf(letter)], scene, () => true);
+      const { box, marks, score, total: sum } = this.seats.get(letter);
+      for (let part = 1; isShown && part < COUNTS; part++) {
+        score.textContent = minus(Math.round((points * part) / COUNTS));
+        await new Promise((done) => setTimeout(done, time / COUNTS));
+        // Another scene has come.
+        if (this.scene !== scene) return;
+      }
+      score.textContent = minus(points);
+      score.dataset.unit = Math.abs(points) === 1 ? " point" : " points";
+      marks.append(h("span", { class: "mark rank" }, ORDINALS[rank]));
+      sum.textContent = total ? minus(total) : "";
+      box.classList.toggle("winner", hasWon);
+      const label = box.getAttribute("aria-label").split(", ")[0];
+      const words = [label, counted(points, "point"), ORDINALS[rank], total && `total ${total}`, remark, hasWon && "winner"];
+      box.setAttribute("aria-label", words.filter(Boolean).join(", "));
+      box.title = remark;
+    }
+  }
+
+  // Shows the share of the time for a snap that is left as a ring around the pile; null removes the ring.
+  time(left) {
+    this.pile.box.classList.toggle("timed", left !== null);
+    this.pile.box.style.setProperty("--left", left);
   }
 
   // Makes places clickable. `verbs` maps each of them to the words before its name, such as `peek at`; `chosen` is called with the chosen place.
