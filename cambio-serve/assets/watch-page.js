@@ -2,7 +2,7 @@
 import { seatOf } from "./cards.js";
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
-import { h, LEVELS, people, remember, remembered, RULES, rulesName } from "./common.js";
+import { h, levelOf, LEVELS, listed, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { keepBlunders, keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
 import { ask, openTable } from "./transport.js";
@@ -23,13 +23,20 @@ function keepReview(record, round, review) {
   remember("reviews", { record, reviews });
 }
 
-// A replay with the names that the table showed, if the match was played at a table.
+// The field of a record with the names of the levels that were chosen on this page.
+const NAMES = "x-names";
+const withNames = (record, names) => record.replace("{", `{"${NAMES}":${JSON.stringify(names)},`);
+
+// A replay with the names that the table showed, or that were chosen on this page.
 function named(film, match) {
   const about = match["x-person"];
   const person = seatOf(film, about);
-  if (!person) return film;
-  const players = people(film.agents, person);
-  return { ...film, players, you: person, title: players.map(({ name }) => name).join(" against ") + (about.practice === true ? " (practice)" : "") };
+  const names = match[NAMES];
+  const isChosen = Array.isArray(names) && film.agents.every((_, index) => typeof names[index] === "string");
+  if (!person && !isChosen) return film;
+  const players = person ? people(film.agents, person) : film.agents.map((spec, index) => ({ name: names[index], spec }));
+  const [first, ...others] = players.map(({ name }) => name);
+  return { ...film, players, you: person, title: `${first} against ${listed(others)}${about?.practice === true ? " (practice)" : ""}` };
 }
 
 // Shows a replay. `isNew`: no address leads to the match yet, because it is from a file or was played for this page.
@@ -41,7 +48,6 @@ async function show(made, isNew = false) {
     const film = named({ ...bare, rules: rulesName(bare.rules) }, match);
     if (isNew) keepMatch(record);
     watch(main, film, {
-      explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
       open: async (round, decision) => {
         const { position } = await ask("api/position", { from: { record: match, round, decision } });
         location.assign(`analyse.html#position=${encodeURIComponent(position)}`);
@@ -95,7 +101,8 @@ function begin(problem) {
     const [rules, ...agents] = picks.map((pick) => pick.querySelector("select").value);
     bots.disabled = true;
     bots.textContent = "They are playing…";
-    show(ask("api/matches", { rules, agents }), true);
+    const levelled = ({ replay, record }) => ({ replay, record: withNames(record, agents.map((spec) => levelOf(spec).name)) });
+    show(ask("api/matches", { rules, agents }).then(levelled), true);
   } }, "Watch them play");
   main.replaceChildren(h("h1", {}, "Replay a match"), problem ? h("p", { class: "trouble", role: "alert" }, problem) : "", drop,
     h("h2", {}, "Or watch two bots"), h("div", { class: "row" }, ...picks, bots),
