@@ -4,12 +4,8 @@
 //! less noise than either chance. Worlds are drawn uniformly from what the position leaves open. The best decision is
 //! selected in some worlds and measured in others, because the best of many noisy means is biased upwards.
 
-use std::collections::BTreeMap;
-
-use cambio_core::engine::{Chance, Dice, SnapOutcome};
-use cambio_core::play::RoundResult;
+use cambio_core::engine::{Chance, Dice, Sink as _};
 use cambio_core::rng::{SplitMix, mix};
-use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::view::CardHistory;
 use cambio_core::{Action, Card, Event, Knowledge, Observation, Position, Rules, Seat, State};
@@ -17,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use crate::playout::{is_plausible, limit_turns};
 use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
+use crate::reason::{Continuations, GameMarks, reason};
 use crate::review::{MeanAccumulator, MeanEstimate};
 use crate::search::BlueprintName;
 use crate::value::{Utility, Valuer};
@@ -43,8 +40,6 @@ const MAX_WORLDS: u32 = 60_000;
 const PRECISION: f64 = 0.01;
 /// The number of times that a better decision, found by the measurement, becomes the best, and everything is measured again.
 const MAX_CORRECTIONS: u64 = 3;
-/// A reason needs this difference between the shares of games in which something happens.
-const MIN_SHARE_DIFFERENCE: f64 = 0.05;
 
 /// How advice is computed.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -247,69 +242,17 @@ struct Measured {
     chance: MeanAccumulator,
     /// The chance minus the chance of the best decision in the same world.
     gain: MeanAccumulator,
-    points: [f64; MAX_SEATS],
-    marks: BTreeMap<Mark, u32>,
-}
-
-/// Something that happens in a game.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Mark {
-    /// The seat is the first that calls.
-    Calls(Seat),
-    /// The seat snaps a card of this kind, which belongs to the other seat.
-    Snaps(Seat, Seat, Card),
-    /// The seat gets a penalty card.
-    IsPenalised(Seat),
-}
-
-impl Mark {
-    /// The mark of an event after these marks; `None` if it is one of them. `has_called`: a seat had called before the game.
-    fn of(event: &Event<Card>, rules: &Rules, marks: &[Mark], has_called: bool) -> Option<Mark> {
-        match *event {
-            Event::Called { seat } if !has_called && !marks.iter().any(|mark| matches!(mark, Mark::Calls(_))) => {
-                Some(Mark::Calls(seat))
-            }
-            Event::Snapped { seat, spot, card, verdict: SnapOutcome::Right } => {
-                // One card stands for its rank.
-                let mut kinds = (0..rules.kinds().len()).filter_map(Card::new);
-                Some(Mark::Snaps(seat, spot.seat(), kinds.find(|&kind| rules.same_rank(kind, card))?))
-            }
-            Event::Penalised { seat, .. } => Some(Mark::IsPenalised(seat)),
-            _ => None,
-        }
-        .filter(|mark| !marks.contains(mark))
-    }
-
-    fn text(self, rules: &Rules) -> String {
-        match self {
-            Mark::Calls(seat) => format!("{seat} calls first"),
-            Mark::IsPenalised(seat) => format!("{seat} gets a penalty card"),
-            Mark::Snaps(seat, owner, card) => {
-                let rank = &rules.kinds()[card.kind()].rank;
-                let whose = if owner == seat { "own".to_owned() } else { format!("{owner}'s") };
-                let article = if owner == seat { "an " } else { "" };
-                format!("{seat} snaps {article}{whose} {rank}")
-            }
-        }
-    }
+    games: Continuations,
 }
 
 impl Measured {
     fn new(alike: AlikeDecisions) -> Measured {
         let none = MeanAccumulator::default();
-        Measured { alike, chance: none, gain: none, points: [0.0; MAX_SEATS], marks: BTreeMap::new() }
+        Measured { alike, chance: none, gain: none, games: Continuations::default() }
     }
 
     fn action(&self) -> Action {
         self.alike[0]
-    }
-
-    fn games(&self) -> f64 {
-        f64::from(self.chance.number())
-    }
-
-    fn share(&self, mark: Mark) -> f64 {
-        f64::from(self.marks.get(&mark).copied().unwrap_or(0)) / self.games()
     }
 
     fn advice(&self, best: &Measured, seats: usize, rules: &Rules, z: f64) -> DecisionAdvice {
@@ -321,46 +264,21 @@ impl Measured {
             alike: self.alike[1..].to_vec(),
             chance: IntervalEstimate { low: chance.low.max(0.0), high: chance.high.min(1.0), ..chance },
             cost: (!is_best).then_some(IntervalEstimate { mean: -mean, low: -high, high: -low }),
-            points: self.points[..seats].iter().map(|sum| sum / self.games()).collect(),
-            reason: (!is_best).then(|| self.reason(best, seats, rules)),
+            points: self.games.points().take(seats).collect(),
+            reason: (!is_best)
+                .then(|| reason((best.action(), &best.games), (self.action(), &self.games), rules, seats)),
         }
     }
 
     /// The chance: the chance of the best decision, which was measured in most worlds, plus the gain over it in the worlds of both.
     fn chance_given(&self, best: &Measured, z: f64) -> IntervalEstimate {
         let [own, gain, all] = [&self.chance, &self.gain, &best.chance].map(MeanAccumulator::estimate);
-        let (worlds, most) = (self.games(), best.games());
+        let (worlds, most) = (f64::from(self.chance.number()), f64::from(best.chance.number()));
         let (spread, of_gain) = (own.error.powi(2) * worlds, gain.error.powi(2) * worlds);
         // The variance of the sum if the worlds of this decision are the first of all of them.
         let variance = of_gain * (1.0 / worlds - 1.0 / most) + spread / most;
         let (mean, half) = (all.mean + gain.mean, z * libm::hypot(variance.max(0.0).sqrt(), 1.0 / most));
         IntervalEstimate { mean, low: mean - half, high: mean + half }
-    }
-
-    /// The greatest difference between the games after the best decision and after this one.
-    fn reason(&self, best: &Measured, seats: usize, rules: &Rules) -> String {
-        let difference = |mark: &Mark| best.share(*mark) - self.share(*mark);
-        let by_size = |one: &Mark, other: &Mark| difference(one).abs().total_cmp(&difference(other).abs());
-        let mark = best.marks.keys().chain(self.marks.keys()).copied().max_by(by_size);
-        let (action, other) = (best.action(), self.action());
-        // Two standard errors of the difference of two shares, at most.
-        let noise = (1.0 / best.games() + 1.0 / self.games()).sqrt();
-        let Some(mark) = mark.filter(|mark| difference(mark).abs() >= MIN_SHARE_DIFFERENCE.max(noise)) else {
-            let gap = |seat: &usize| self.points[*seat] / self.games() - best.points[*seat] / best.games();
-            let seat = (0..seats).max_by(|one, other| gap(one).abs().total_cmp(&gap(other).abs())).unwrap_or(0);
-            let (points, more) = (gap(&seat), if gap(&seat) < 0.0 { "fewer" } else { "more" });
-            let seat = Seat::ALL[seat];
-            return format!(
-                "After `{other}`, {seat} has {:.1} points {more} at the end than after `{action}`.",
-                points.abs()
-            );
-        };
-        let shares = |of: u32| [best, self].map(|own| (f64::from(of) * own.share(mark)).round() as u32);
-        let [own, others] = shares(10);
-        // Shares that agree in tenths differ in hundredths.
-        let (of, [own, others]) = if own == others { (100, shares(100)) } else { (10, [own, others]) };
-        let text = mark.text(rules);
-        format!("After `{action}`, {text} in {own} of {of} games, and in {others} after `{other}`.")
     }
 }
 
@@ -378,13 +296,6 @@ struct AdvicePlayouts {
     lowest_now: MeanAccumulator,
     /// The number of decisions in all playouts.
     decisions: u64,
-}
-
-/// The end of a playout.
-struct Finished {
-    values: [f64; MAX_SEATS],
-    points: [f64; MAX_SEATS],
-    marks: Vec<Mark>,
 }
 
 impl AdvicePlayouts {
@@ -446,9 +357,8 @@ impl AdvicePlayouts {
     }
 
     /// Plays a game to the end of the round after this decision.
-    fn play(&mut self, world: &State, action: Action, chance: &mut impl Chance) -> Finished {
-        let (mut world, mut marks) = (world.clone(), Vec::new());
-        let (rules, has_called) = (*world.table().rules(), !world.table().callers().is_empty());
+    fn play(&mut self, world: &State, action: Action, chance: &mut impl Chance) -> (State, GameMarks) {
+        let (mut world, mut marks) = (world.clone(), GameMarks::of(world));
         limit_turns(&mut world);
         let mut pasts: Vec<BlueprintHistory> = self.policies.iter().map(|(_, past)| past.clone()).collect();
         let mut action = Some(action);
@@ -459,15 +369,17 @@ impl AdvicePlayouts {
                 for past in &mut pasts {
                     past.notice(event);
                 }
-                marks.extend(Mark::of(event, &rules, &marks, has_called));
+                marks.event(event);
             };
             world.carry_out(decision, chance, &mut sink);
             self.decisions += 1;
         }
-        let result = RoundResult::of(&world).expect("the round is over and settled");
-        let mut points = [0.0; MAX_SEATS];
-        points.iter_mut().zip(result.points()).for_each(|(sum, &own)| *sum = f64::from(own));
-        Finished { values: self.valuer.values(&world), points, marks }
+        (world, marks)
+    }
+
+    /// The value of the end of a game for the seat.
+    fn value(&self, ended: &State) -> f64 {
+        self.valuer.values(ended)[self.seat.index()]
     }
 
     /// The chance in the game with this number, the same for all decisions.
@@ -493,7 +405,8 @@ impl AdvicePlayouts {
                 }
                 let (world, dice) = (self.world(view, 1, number), self.dice(1, number));
                 for (group, sum) in &mut live {
-                    *sum += self.play(&world, group[0], &mut dice.clone()).values[self.seat.index()];
+                    let (ended, _) = self.play(&world, group[0], &mut dice.clone());
+                    *sum += self.value(&ended);
                 }
                 number += 1;
             }
@@ -514,7 +427,7 @@ impl AdvicePlayouts {
         correction: u64,
         goes_on: &dyn Fn() -> bool,
     ) -> Vec<Measured> {
-        let (stage, own) = (2 + correction, self.seat.index());
+        let stage = 2 + correction;
         let mut measured: Vec<Measured> = ranked.iter().cloned().map(Measured::new).collect();
         self.lowest_now = MeanAccumulator::default();
         let is_known = |decision: &Measured| {
@@ -538,14 +451,13 @@ impl AdvicePlayouts {
             self.lowest_now.add(has_fewest_points(&world, self.seat));
             let mut best = 0.0;
             for &at in &live {
-                let finished = self.play(&world, ranked[at][0], &mut dice.clone());
-                let value = finished.values[own];
+                let (ended, marks) = self.play(&world, ranked[at][0], &mut dice.clone());
+                let value = self.value(&ended);
                 best = if at == 0 { value } else { best };
                 let decision = &mut measured[at];
                 decision.chance.add(value);
                 decision.gain.add(value - best);
-                decision.points.iter_mut().zip(finished.points).for_each(|(sum, points)| *sum += points);
-                finished.marks.into_iter().for_each(|mark| *decision.marks.entry(mark).or_default() += 1);
+                decision.games.add(&ended, marks);
             }
         }
         measured

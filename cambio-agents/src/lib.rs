@@ -53,6 +53,7 @@ mod params;
 mod playout;
 mod policy;
 mod random;
+mod reason;
 mod review;
 mod rollout;
 mod roster;
@@ -88,7 +89,7 @@ pub use policy::{
     Blueprint, BlueprintHistory, Learned, LearnedParams, NetworkPolicy, Policy, PolicyAgent, PublicHistory,
 };
 pub use random::RandomParams;
-pub use review::{DecisionReview, MeanEstimate, Regret, ResultParts, Reviewer};
+pub use review::{Alternative, DecisionReview, Grade, MeanEstimate, Regret, ResultParts, Reviewer};
 pub use rollout::{Rollout, RolloutParams};
 pub use roster::{AgentSpec, Roster, RosterEntry, SpecError, roster};
 pub use search::{Arm, BeliefKind, BlueprintName, FinalChoice, SearchParams, TimeParams};

@@ -7,12 +7,14 @@
 //!
 //! Worlds are resampled by their likelihood, so several playouts may use copies of one world. Standard errors are
 //! clustered by world, and a cost is certain only if the effective number of worlds is at least [`MIN_EFFECTIVE_WORLDS`].
+//! The other decisions are measured against the best one in some of the same worlds. The reason for the best one is derived from
+//! the playouts that measure the cost.
 
 use std::cmp::Reverse;
 use std::iter::{Sum, once};
 use std::ops::{Add, Sub};
 
-use cambio_core::engine::Dice;
+use cambio_core::engine::{Dice, Sink as _};
 use cambio_core::rng::{Key, Seed, SplitMix, mix};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
@@ -23,7 +25,8 @@ use serde::{Serialize, Serializer};
 use crate::heuristic::HeuristicParams;
 use crate::inference::{Inference, SamplingSettings, WorldSample};
 use crate::playout::is_plausible;
-use crate::policy::{Blueprint, BlueprintHistory, HistorySink, NetworkPolicy, Policy as _};
+use crate::policy::{Blueprint, BlueprintHistory, HistorySink, NetworkPolicy, Policy as _, PublicHistory as _};
+use crate::reason::{Continuations, GameMarks, reason};
 use crate::search::strided;
 use crate::value::{Utility, Valuer};
 
@@ -40,6 +43,10 @@ const MAX_PROPOSALS_PER_PLAYOUT: usize = 64;
 const MAX_PLAYOUT_FACTOR: u32 = 40;
 /// The chances before and after the deal are measured with this multiple of the number of playouts.
 const DEAL_PLAYOUT_FACTOR: u32 = 10;
+/// The maximum number of decisions that are measured besides the best one and the decision taken.
+const MAX_OTHERS: usize = 4;
+/// A mistake costs at least this share of a blunder.
+const MISTAKE_SHARE: f64 = 0.4;
 /// A decision that is not the decision of the policy is measured with this multiple of the number of playouts.
 const UNUSUAL_PLAYOUT_FACTOR: u32 = 3;
 /// The seed of all reviews.
@@ -165,6 +172,41 @@ pub struct Regret {
     pub is_certain: bool,
 }
 
+impl Regret {
+    fn grade(&self, least: f64) -> Grade {
+        let low = self.cost.mean - self.cost.half();
+        match () {
+            () if low >= least => Grade::Blunder,
+            () if low >= MISTAKE_SHARE * least => Grade::Mistake,
+            () if low > 0.0 => Grade::Fine,
+            () => Grade::Best,
+        }
+    }
+}
+
+/// Another decision than the best one and the decision taken, and its cost compared with the best one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Alternative {
+    /// The decision.
+    pub action: Action,
+    /// The value of the best decision minus the value of this one. Noise can make it negative.
+    pub cost: MeanEstimate,
+}
+
+/// The grade of a decision, by the low end of the 95 % interval of its cost with the information of the seat.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Grade {
+    /// The low end is not above 0.
+    Best,
+    /// The low end is above 0, and below 2 wins in 100 rounds, or 0.8 wins in 100 matches of several rounds.
+    Fine,
+    /// The low end is at least as large, but less than the cost of a blunder.
+    Mistake,
+    /// The low end is at least [`Reviewer::blunder`].
+    Blunder,
+}
+
 /// The review of a decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DecisionReview {
@@ -182,15 +224,24 @@ pub struct DecisionReview {
     pub own_chance: Option<MeanEstimate>,
     /// The cost of the decision, given the information of its seat; `None` if there was no alternative.
     pub known: Option<Regret>,
+    /// The most promising other decisions, given the information of the seat; the most promising first.
+    pub others: Vec<Alternative>,
+    /// How the games after the best decision differ from those after the decision taken, in a sentence; only for a mistake or a
+    /// blunder.
+    pub reason: Option<String>,
     /// The cost if the seat knew all cards on the table for this decision; `None` if there was no alternative.
     pub open: Option<Regret>,
 }
 
 impl DecisionReview {
-    /// Whether the decision was a blunder: given the information of its seat, it cost at least `least`, even at the low
-    /// end of the 95 % interval, and the cost is certain. [`Reviewer::blunder`] gives the usual `least`.
+    /// The grade, if the cost is certain. A blunder costs at least `least`: [`Reviewer::blunder`] gives the usual value.
+    pub fn grade(&self, least: f64) -> Option<Grade> {
+        self.judged().map(|regret| regret.grade(least))
+    }
+
+    /// Whether the decision was a blunder.
     pub fn is_blunder(&self, least: f64) -> bool {
-        self.judged().is_some_and(|regret| regret.cost.mean - regret.cost.half() >= least)
+        self.grade(least) == Some(Grade::Blunder)
     }
 
     /// The cost with the information of the seat, if it is certain.
@@ -235,7 +286,8 @@ pub struct Reviewer {
 
 impl Reviewer {
     /// Creates a reviewer for these rules and `seats` seats. A chance needs `playouts` playouts, and the search for the
-    /// best decision about as many. A cost that may be a blunder needs twice as many for each of the two decisions.
+    /// best decision about as many. A cost that may be a blunder needs twice as many for each of the two decisions, and
+    /// so does each of up to four other decisions.
     ///
     /// # Panics
     /// If the rules do not allow this number of seats.
@@ -382,17 +434,23 @@ impl Reviewer {
                 inference.sample(&view, policy, &settings, enough, base ^ purpose)
             };
             let search = draw(table.policy, 1, *playouts);
-            (table.own_chance(choice, &search, base ^ 6), table.regret(rivals, taken, &search, &mut draw, base ^ 3))
+            let own_chance = table.own_chance(choice, &search, base ^ 6);
+            let compared = table.compare(rivals, taken, &search, &mut draw, base ^ 3);
+            let others = table.others(&compared, &mut draw, base ^ 7);
+            (own_chance, compared.reason(taken, state, blunder), others, compared.regret)
         });
-        let (own_chance, known_to_seat) = known_to_seat.map_or((None, None), |(own, regret)| (own, Some(regret)));
+        let (own_chance, reason, others, known_to_seat) = match known_to_seat {
+            Some((own_chance, reason, others, regret)) => (own_chance, reason, others, Some(regret)),
+            None => (None, None, Vec::new(), None),
+        };
         let rivals = table.open_rivals(&view, taken, &truth);
         // The seat knows this world, so one world is enough.
         let known = WorldSample { worlds: vec![truth], draws: vec![0], styles: Vec::new(), effective: f64::INFINITY };
         let mut draw = |_: &mut Blueprint, _, _| known.clone();
-        let open = (!rivals.is_empty()).then(|| table.regret(rivals, taken, &known, &mut draw, base ^ 4));
+        let open = (!rivals.is_empty()).then(|| table.compare(rivals, taken, &known, &mut draw, base ^ 4).regret);
         self.decides(state);
         let phase = state.table().phase();
-        DecisionReview { seat, phase, chances, advantages, own_chance, known: known_to_seat, open }
+        DecisionReview { seat, phase, chances, advantages, own_chance, known: known_to_seat, others, reason, open }
     }
 
     /// The chance of each seat to win, after the end of the round, seat a first.
@@ -401,6 +459,26 @@ impl Reviewer {
     /// If the round is not over.
     pub fn outcome(&self, state: &State) -> Vec<f64> {
         self.valuer.values(state)[..state.table().seats()].to_vec()
+    }
+}
+
+/// A decision compared with its rivals.
+struct Comparison {
+    regret: Regret,
+    /// The rivals that are not the best decision, the most promising first.
+    others: Vec<Action>,
+    /// The worlds of the measurement, and the games in them after the best decision and after the decision taken; `None` if no rival
+    /// was worth a measurement.
+    measured: Option<(WorldSample, Vec<Continuations>)>,
+}
+
+impl Comparison {
+    /// The reason for the best decision, if the decision taken was a mistake or a blunder.
+    fn reason(&self, taken: Action, state: &State, blunder: f64) -> Option<String> {
+        let Regret { best, is_certain, .. } = self.regret;
+        let is_wrong = is_certain && matches!(self.regret.grade(blunder), Grade::Mistake | Grade::Blunder);
+        let (_, games) = self.measured.as_ref().filter(|_| is_wrong)?;
+        Some(reason((best, &games[0]), (taken, &games[1]), state.table().rules(), state.table().seats()))
     }
 }
 
@@ -424,6 +502,25 @@ impl ReviewPlayouts<'_> {
         world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
         self.policy.play_out(&mut world, &mut past, &mut dice);
         self.valuer.values(&world)
+    }
+
+    /// Plays a game like [`ReviewPlayouts::values`], and collects its marks.
+    fn game(&mut self, world: &State, action: Action, bits: SplitMix) -> (State, GameMarks) {
+        let (mut marks, mut world, mut past, mut dice) =
+            (GameMarks::of(world), world.clone(), self.past.clone(), Dice(bits));
+        if !self.policy.gambles() {
+            world.ask_knowing_only();
+        }
+        let mut action = Some(action);
+        while let Some(actor) = world.actor() {
+            let decision = action.take().unwrap_or_else(|| self.policy.decide(&world.view(actor), &past));
+            let mut sink = |event: &Event<Card>| {
+                past.notice(event);
+                marks.event(event);
+            };
+            world.carry_out(decision, &mut dice, &mut sink);
+        }
+        (world, marks)
     }
 
     /// The alternatives to the decision taken, given the information of the seat: the network's best candidates, or all
@@ -462,14 +559,15 @@ impl ReviewPlayouts<'_> {
 
     /// The cost of the decision. The best rival is selected in the sample `search` of worlds and measured in another one.
     /// `draw` draws a sample, given its number and the number of draws.
-    fn regret(
+    fn compare(
         &mut self,
         rivals: Vec<Action>,
         taken: Action,
         search: &WorldSample,
         draw: &mut dyn FnMut(&mut Blueprint, u64, u32) -> WorldSample,
         base: u64,
-    ) -> Regret {
+    ) -> Comparison {
+        let mut others = Vec::new();
         let mut live: Vec<(Action, MeanAccumulator)> =
             rivals.into_iter().map(|action| (action, MeanAccumulator::default())).collect();
         let mut number = 0;
@@ -486,55 +584,90 @@ impl ReviewPlayouts<'_> {
             }
             // The sort is stable: among equals, the earlier one stays first.
             live.sort_by(|(_, one), (_, other)| other.estimate().mean.total_cmp(&one.estimate().mean));
-            live.truncate(live.len().div_ceil(2));
+            others.splice(0..0, live.drain(live.len().div_ceil(2)..).map(|(action, _)| action));
         }
         let (best, lead) = (live[0].0, live[0].1.estimate());
         // Noise alone can make one of many rivals look better, usually by less than one standard error.
         if lead.mean <= lead.error {
             let is_certain = search.effective >= MIN_EFFECTIVE_WORLDS;
             let nothing = MeanEstimate::default();
-            return Regret { best: taken, cost: nothing, by_seat: [nothing; MAX_SEATS], is_certain };
+            let regret = Regret { best: taken, cost: nothing, by_seat: [nothing; MAX_SEATS], is_certain };
+            others.insert(0, best);
+            return Comparison { regret, others, measured: None };
         }
         // A cost that is too small for a blunder is measured with fewer playouts.
         let may_be_large = lead.mean + lead.half() >= self.blunder;
         let number = if may_be_large { 2 * self.number } else { self.number / 4 };
         let mut measure = draw(self.policy, 2, number);
-        let mut by_seat = self.measure([best, taken], &measure, base ^ PLAYOUTS, number);
-        let cost = by_seat[self.seat.index()];
+        let (mut by_seat, mut games) = self.measure(&[best, taken], &measure, base ^ PLAYOUTS, number);
+        let cost = by_seat[1][self.seat.index()];
         let is_clear = (cost.mean - cost.half() - self.blunder).abs() > 3.0 * cost.error;
         if may_be_large && !is_clear {
             // Only the new playouts count: the earlier ones decided that there are more.
             measure = draw(self.policy, 5, MAX_PLAYOUT_FACTOR / 4 * self.number);
-            by_seat = self.measure([best, taken], &measure, base ^ !PLAYOUTS, MAX_PLAYOUT_FACTOR * self.number);
+            (by_seat, games) =
+                self.measure(&[best, taken], &measure, base ^ !PLAYOUTS, MAX_PLAYOUT_FACTOR * self.number);
         }
         let is_certain = measure.effective >= MIN_EFFECTIVE_WORLDS;
-        Regret { best, cost: by_seat[self.seat.index()], by_seat, is_certain }
+        let by_seat = by_seat[1];
+        let regret = Regret { best, cost: by_seat[self.seat.index()], by_seat, is_certain };
+        Comparison { regret, others, measured: Some((measure, games)) }
     }
 
-    /// The value of the first decision minus the value of the second for each seat, in worlds of this sample with the same
-    /// random numbers.
+    /// Measures the most promising other rivals against the best decision, unless too few different worlds fit.
+    fn others(
+        &mut self,
+        compared: &Comparison,
+        draw: &mut dyn FnMut(&mut Blueprint, u64, u32) -> WorldSample,
+        base: u64,
+    ) -> Vec<Alternative> {
+        let Comparison { regret, others, measured } = compared;
+        if others.is_empty() || !regret.is_certain {
+            return Vec::new();
+        }
+        let number = 2 * self.number;
+        let drawn = measured.is_none().then(|| draw(self.policy, 2, number));
+        let sample = drawn.as_ref().or(measured.as_ref().map(|(sample, _)| sample)).expect("one of them is there");
+        let actions: Vec<Action> = once(regret.best).chain(others.iter().copied().take(MAX_OTHERS)).collect();
+        let (costs, _) = self.measure(&actions, sample, base, number);
+        let others = actions.into_iter().zip(costs).skip(1);
+        others.map(|(action, cost)| Alternative { action, cost: cost[self.seat.index()] }).collect()
+    }
+
+    /// For each decision and each seat, the value of the first decision minus its value, in worlds of this sample with the same
+    /// random numbers; and the games after each decision.
     fn measure(
         &mut self,
-        pair: [Action; 2],
+        actions: &[Action],
         sample: &WorldSample,
         base: u64,
         number: u32,
-    ) -> [MeanEstimate; MAX_SEATS] {
+    ) -> (Vec<[MeanEstimate; MAX_SEATS]>, Vec<Continuations>) {
         let seats = sample.worlds[0].table().seats();
-        let mut sums = vec![ClusterAccumulator::default(); seats];
+        let mut sums = vec![vec![ClusterAccumulator::default(); seats]; actions.len()];
+        let mut games = vec![Continuations::default(); actions.len()];
         for number in 0..number {
             let (world, bits) = (world_of(sample, number), SplitMix::new(base, number));
-            let [best, taken] = pair.map(|action| self.values(world, action, bits));
             // Playouts in a known world are independent; those in copies of one sampled world are not.
             let cluster =
                 if sample.worlds.len() == 1 { number as usize } else { sample.draws[draw_of(sample, number)] };
-            for (index, sums) in sums.iter_mut().enumerate() {
-                sums.add(cluster, best[index] - taken[index]);
+            let mut best = None;
+            for ((&action, sums), games) in actions.iter().zip(&mut sums).zip(&mut games) {
+                let (ended, marks) = self.game(world, action, bits);
+                games.add(&ended, marks);
+                let values = self.valuer.values(&ended);
+                let best = best.get_or_insert(values);
+                for ((sums, best), value) in sums.iter_mut().zip(&*best).zip(values) {
+                    sums.add(cluster, best - value);
+                }
             }
         }
-        let mut by_seat = [MeanEstimate::default(); MAX_SEATS];
-        by_seat.iter_mut().zip(&sums).for_each(|(estimate, sums)| *estimate = sums.estimate());
-        by_seat
+        let estimates = |sums: Vec<ClusterAccumulator>| {
+            let mut by_seat = [MeanEstimate::default(); MAX_SEATS];
+            by_seat.iter_mut().zip(&sums).for_each(|(estimate, sums)| *estimate = sums.estimate());
+            by_seat
+        };
+        (sums.into_iter().map(estimates).collect(), games)
     }
 }
 

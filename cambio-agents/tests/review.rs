@@ -1,6 +1,6 @@
 //! Reviews: the chances of the seats, the costs of the decisions, and the parts of the result.
 
-use cambio_agents::{DecisionReview, Luck, MeanEstimate, ResultParts, Reviewer, roster};
+use cambio_agents::{DecisionReview, Grade, Luck, MeanEstimate, ResultParts, Reviewer, roster};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
 use cambio_core::rules::knob::MatchEnd;
@@ -72,7 +72,11 @@ fn random_decisions_cost_more_than_those_of_the_network() {
     for deal in 0..6 {
         let watcher = watch(round(), &["learned", "random"], deal, 32);
         assert_eq!((watcher.reviewer.player(), watcher.reviewer.is_single_round()), ("learned", true));
-        for (seat, _, review) in &watcher.told {
+        for (seat, taken, review) in &watcher.told {
+            let is_wrong = matches!(review.grade(watcher.reviewer.blunder()), Some(Grade::Mistake | Grade::Blunder));
+            assert_eq!(review.reason.is_some(), is_wrong, "{review:?}");
+            let compared = [*taken, review.known.map_or(*taken, |known| known.best)];
+            assert!(review.others.iter().all(|other| !compared.contains(&other.action)), "{review:?}");
             let mean = |regret: Option<cambio_agents::Regret>| regret.map_or(0.0, |regret| regret.cost.mean);
             cost[seat.index()] += mean(review.known);
             open[seat.index()] += mean(review.open);

@@ -2,7 +2,7 @@
 import { seatOf } from "./cards.js";
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
-import { botOf, h, LEVELS, people, remember, remembered, RULES, rulesName } from "./common.js";
+import { botOf, h, LEVELS, listed, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { keepBlunders, keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
 import { ask, openTable } from "./transport.js";
@@ -23,14 +23,16 @@ function keepReview(record, round, review) {
   remember("reviews", { record, reviews });
 }
 
-// A replay with the names that the table showed, if the match was played at a table.
+// A replay with the names that the table showed, or that were chosen on this page.
 function named(film, match) {
   const about = match["x-person"];
   const person = seatOf(film, about);
   // A run names its agents itself.
   if (!person && asked.has("run")) return film;
   const players = person ? people(film.agents, person) : film.agents.map(botOf);
-  return { ...film, players, you: person, title: [...new Set(players.map(({ name }) => name))].join(" against ") + (about?.practice === true ? " (practice)" : "") };
+  const [first, ...others] = [...new Set(players.map(({ name }) => name))];
+  const title = others.length ? `${first} against ${listed(others)}` : first;
+  return { ...film, players, you: person, title: title + (about?.practice === true ? " (practice)" : "") };
 }
 
 // Shows a replay. `isNew`: no address leads to the match yet, because it is from a file or was played for this page.
@@ -42,7 +44,6 @@ async function show(made, isNew = false) {
     const film = named({ ...bare, rules: rulesName(bare.rules) }, match);
     if (isNew) keepMatch(record);
     watch(main, film, {
-      explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
       open: async (round, decision) => {
         const { position } = await ask("api/position", { from: { record: match, round, decision } });
         location.assign(`analyse.html#position=${encodeURIComponent(position)}`);

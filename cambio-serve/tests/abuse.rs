@@ -78,7 +78,7 @@ fn every_error_is_a_sentence_in_json() {
             ("api/runs/replay?run=x&match=1", 404, "there is no run folder `x`"),
             ("api/runs/search", 404, "there is no such page"),
             ("runs/report?run=x", 404, "there is no run folder `x`"),
-            ("api/explain", 404, "there is no such page"),
+            ("api/replay", 404, "there is no such page"),
             ("no/such/page", 404, "there is no such page"),
         ] {
             let (found, text) = get(&app, path).await;

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::asking::{app_with, get, post, run, sentence, table};
 use cambio_agents::roster;
-use cambio_core::rng::Key;
-use cambio_core::{Action, Agent, AgentError, MatchSetup, Observation, Recorder, Rules, play_match};
+use cambio_core::{Action, Agent, AgentError, Observation};
 use cambio_serve::{App, Settings};
 use cambio_sim::{Executor, Experiment, RunFolder, Runner};
 use serde_json::{Value, json};
@@ -17,15 +16,9 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// The body of a request to explain the first or the last decision of the first round of a match.
-fn explanation(agent: &str, is_last: bool) -> String {
-    let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-    let mut recorder = Recorder::new(&match_setup.rules);
-    let mut agents = [(); 2].map(|()| roster().parse("greedy").unwrap().make());
-    let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
-    let record = recorder.finish(match_setup.key, 0, &["greedy", "greedy"], &result);
-    let decision = if is_last { record.rounds[0].decisions.len() } else { 1 };
-    format!(r#"{{"record":{},"round":1,"decision":{decision},"agent":"{agent}"}}"#, record.to_json())
+/// The body of a request to play a match.
+fn played(agent: &str) -> String {
+    json!({ "rules": "classic", "agents": [agent, "greedy"], "seed": "1" }).to_string()
 }
 
 #[cfg(unix)]
@@ -142,14 +135,14 @@ fn app_with_waiting() -> (App, Arc<AtomicBool>, Arc<Counts>) {
 }
 
 #[test]
-fn explanations_wait_for_slots_and_full_queues_refuse() {
+fn matches_wait_for_slots_and_full_queues_refuse() {
     let (app, flag, count) = app_with_waiting();
-    let body = explanation("waiting", false);
+    let body = played("waiting");
     run(async {
         let mut asked = tokio::task::JoinSet::new();
         for _ in 0..100 {
             let (app, body) = (app.clone(), body.clone());
-            asked.spawn(async move { post(&app, "api/explain", body).await.0 });
+            asked.spawn(async move { post(&app, "api/matches", body).await.0 });
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
         flag.store(true, Ordering::SeqCst);
@@ -162,11 +155,11 @@ fn explanations_wait_for_slots_and_full_queues_refuse() {
 }
 
 #[test]
-fn an_explanation_that_no_page_waits_for_stops() {
+fn a_match_that_no_page_waits_for_stops() {
     let (app, flag, count) = app_with_waiting();
-    let body = explanation("waiting", true);
+    let body = played("waiting");
     run(async {
-        let asked = post(&app, "api/explain", body);
+        let asked = post(&app, "api/matches", body);
         assert!(tokio::time::timeout(Duration::from_secs(1), asked).await.is_err());
         assert_eq!(count.now.load(Ordering::SeqCst), 1);
         flag.store(true, Ordering::SeqCst);
@@ -187,7 +180,7 @@ fn long_budgets_are_allowed_only_at_the_start_of_the_server() {
             ("ismcts(time_ms=10001)", "`time_ms` must be at most 10000 here, found 10001"),
             ("lookahead(proposals=1000000)", "`proposals` must be at most 100000 here, found 1000000"),
         ] {
-            let bodies = [("api/tables/1/open", table(agent)), ("api/explain", explanation(agent, false))];
+            let bodies = [("api/tables/1/open", table(agent)), ("api/matches", played(agent))];
             for (path, body) in bodies {
                 let (status, text) = post(&app, path, body).await;
                 let found = sentence(&text);

@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::catalogue::{Catalogue, RequestError, TableOption};
-use crate::inquiry::{hint, inquire};
+use crate::hint::hint;
 use crate::requests::{
-    ActionRequest, CheckRequest, ExplainRequest, HintRequest, MatchRequest, PositionRequest, ReviewRequest,
-    TableRequest, position_for_hint, position_in_json, replay_in_json,
+    ActionRequest, CheckRequest, HintRequest, MatchRequest, PositionRequest, ReviewRequest, TableRequest,
+    position_for_hint, position_in_json, replay_in_json,
 };
 use crate::review::{ReviewProgress, review};
 use crate::session::{SavedSession, Session};
@@ -105,7 +105,7 @@ type Result<T> = std::result::Result<T, RequestError>;
 /// | `api/tables/N/record`, `replay` | the finished match |
 /// | POST `api/matches` | the replay of a match of agents |
 /// | POST `api/check` | a match of a published run, compared with its row |
-/// | POST `api/replay`, `api/explain` | the replay of a record, and the explanation of a decision |
+/// | POST `api/replay` | the replay of a record |
 /// | POST `api/position`, `api/advise` | a position as data, and the advice for it |
 /// | POST `api/reviews`, then `api/reviews/N` | the number of the review of a round, and its progress |
 /// | `api/runs…` | the run folders of a server |
@@ -286,14 +286,6 @@ impl Desk {
             (["api", "replay"], Some(record)) => {
                 let record = record.to_owned();
                 later(move |_| replay_in_json(&catalogue.record(&record)?, None))
-            }
-            (["api", "explain"], Some(_)) => {
-                let request: ExplainRequest = read(body)?;
-                later(move |goes_on| {
-                    let agent = catalogue.agent(&request.agent)?;
-                    let (record, at) = (request.record(&catalogue)?, (request.round, request.decision));
-                    Ok(text(&with_networks(inquire(&record, at, &agent, goes_on))??))
-                })
             }
             (["api", "position"], Some(_)) => {
                 let request: PositionRequest = read(body)?;

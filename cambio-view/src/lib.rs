@@ -2,16 +2,16 @@
 //!
 //! The crate uses no network, threads or clock, so the same code serves a terminal, a server and a page in a browser. A
 //! [`Desk`] answers the requests of a page. A [`Session`] is a match of a person, with agents in the other seats. It returns
-//! [`SessionJob`]s, which the caller runs on any thread. A [`Replay`] shows a finished match, decision by decision. [`inquire`] shows the candidates that an agent
-//! considers at one decision of a record, and [`review`] computes the cost of each decision in a round.
+//! [`SessionJob`]s, which the caller runs on any thread. A [`Replay`] shows a finished match, decision by decision, and [`review`]
+//! computes the cost of each decision in a round.
 //!
 //! # Hidden information
-//! The steps of a session contain only observations, sightings and public information. Replays, explanations and
-//! reviews need a record, which exists only for a match that is over:
+//! The steps of a session contain only observations, sightings and public information. Replays and reviews need a
+//! record, which exists only for a match that is over:
 //!
 //! ```
 //! use cambio_core::{MatchSetup, Recorder, Rules, play_match, rng::Key};
-//! use cambio_view::{Replay, inquire, review};
+//! use cambio_view::{Replay, review};
 //!
 //! let greedy = cambio_agents::roster().parse("greedy").unwrap();
 //! let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 0) };
@@ -20,8 +20,6 @@
 //! let record = recorder.finish(match_setup.key, 0, &["greedy", "greedy"], &result);
 //!
 //! assert_eq!(Replay::of(&record).unwrap().decisions(), record.rounds[0].decisions.len());
-//! let found = inquire(&record, (1, 1), &greedy, &|| true).unwrap();
-//! assert_eq!(found.decided, found.played);
 //! let mut decisions = 0;
 //! review(&record, 1, 8, &mut |_| {
 //!     decisions += 1;
@@ -30,11 +28,10 @@
 //! assert_eq!(decisions, 3);
 //! ```
 
-mod card_probabilities;
 mod catalogue;
 mod config;
 mod desk;
-mod inquiry;
+mod hint;
 mod narrator;
 mod page;
 mod reaction;
@@ -48,7 +45,7 @@ mod words;
 pub use catalogue::{Catalogue, RequestError};
 pub use config::SessionConfig;
 pub use desk::{Answer, Computation, Desk, DeskWork, Reply, RunFolders};
-pub use inquiry::{Hint, InquiryResult, hint, inquire};
+pub use hint::{Hint, hint};
 pub use narrator::{LineLevel, NarratedLine, Narrator};
 pub use page::{PageStep, Prompt, RoundEnd};
 pub use reaction::ReactionTimes;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cambio_core::rules::knob::Matching;
-use cambio_core::{Action, Card, Event, Observation, Phase, Rules, SpotSet};
+use cambio_core::{Action, Card, Event, Observation, Phase, Rules, Spot, SpotSet};
 use serde::Serialize;
 
 use crate::scene::KindView;
@@ -141,6 +141,19 @@ impl Narrator {
             Event::TurnedUp { spot, card } => format!("{spot}: {}", name(card)),
         };
         Some(NarratedLine { text, level })
+    }
+
+    /// If an event turns up a card at the end of the round and the last line does so for the same seat, adds the card to this line.
+    /// Returns whether it did.
+    pub(crate) fn continues<F: Copy>(&self, last: Option<&mut String>, event: &Event<F>) -> bool {
+        let (Event::TurnedUp { spot, card }, Some(last)) = (*event, last) else { return false };
+        let first = last.split_once(": ").and_then(|(spot, _)| spot.parse::<Spot>().ok());
+        let is_same = first.is_some_and(|first| first.seat() == spot.seat());
+        if is_same {
+            last.push_str(", ");
+            last.push_str(self.label(card));
+        }
+        is_same
     }
 
     /// The question to the seat to act, as a clause. With `notes`, it includes the cards that the seat knows to match.

@@ -150,7 +150,12 @@ impl PageStep {
         notes: bool,
     ) -> PageStep {
         // Without notes the lines must not repeat a face: only the glimpse shows it.
-        let lines = sightings.iter().filter_map(|sighting| narrator.line(sighting, |face| face.filter(|_| notes)));
+        let mut lines: Vec<NarratedLine> = Vec::new();
+        for sighting in sightings {
+            if !narrator.continues(lines.last_mut().map(|line| &mut line.text), sighting) {
+                lines.extend(narrator.line(sighting, |face| face.filter(|_| notes)));
+            }
+        }
         let glimpse = |sighting: &Sighting| match sighting.motion() {
             Motion::Seen { spot, face, .. } => Some((spot.to_string(), face?.kind())),
             Motion::Shown { spot, card } => Some((spot.to_string(), card.kind())),
@@ -169,7 +174,7 @@ impl PageStep {
         });
         PageStep {
             n: 0,
-            lines: lines.collect(),
+            lines,
             moves: sightings.iter().flat_map(|sighting| CardMove::of(&sighting.motion())).collect(),
             glimpses: sightings.iter().filter_map(glimpse).collect(),
             scene: Scene::seen(view, round, totals, notes),

@@ -136,8 +136,13 @@ impl Replay {
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
         let is_practice = record.fields.get(PERSON).is_some_and(|person| person["practice"] == true);
-        let title = excerpt(&distinct.join(" against ")).up_to(TITLE).to_string()
-            + if is_practice { " (practice)" } else { "" };
+        let title = match distinct.split_last() {
+            Some((last, [first, middle @ ..])) if !middle.is_empty() => {
+                format!("{first} against {} and {last}", middle.join(", "))
+            }
+            _ => distinct.join(" against "),
+        };
+        let title = excerpt(&title).up_to(TITLE).to_string() + if is_practice { " (practice)" } else { "" };
         Ok(Replay {
             title,
             rules: rules.name(),
@@ -301,7 +306,13 @@ impl Observer for ReplayBuilder {
 
     fn event(&mut self, event: &Event<Card>) {
         let Some(stage) = self.stage.as_ref().filter(|_| !self.is_full()) else { return };
-        if let Some(line) = stage.narrator.line(event, Some) {
+        let last = self.lines.last_mut().and_then(|line| match line {
+            EventLine::Open(text) => Some(text),
+            EventLine::Private(..) => None,
+        });
+        if !stage.narrator.continues(last, event)
+            && let Some(line) = stage.narrator.line(event, Some)
+        {
             self.lines.push(match event.private() {
                 Some((seat, _)) => {
                     let blind = stage.narrator.line(&event.public(), |face| face);

@@ -194,19 +194,6 @@ pub(crate) fn position_for_hint(session: &Session) -> Result<(SessionConfig, Vec
     Ok((session.config().clone(), session.actions()))
 }
 
-/// The request to explain a decision.
-#[derive(Deserialize, Clone, Debug)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ExplainRequest {
-    record: Box<RawValue>,
-    /// The round and the decision, counted from 1.
-    pub round: usize,
-    /// The number of the decision in the round.
-    pub decision: usize,
-    /// The spec of the agent that explains.
-    pub agent: String,
-}
-
 /// The request to review a round.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
@@ -230,16 +217,6 @@ impl ReviewRequest {
         let decisions = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len());
         let decisions = decisions.ok_or_else(|| SessionError(format!("the match has no round {round}")))?;
         Ok((record, decisions))
-    }
-}
-
-impl ExplainRequest {
-    /// The record.
-    ///
-    /// # Errors
-    /// As [`Catalogue::record`].
-    pub(crate) fn record(&self, catalogue: &Catalogue) -> Result<Record, RequestError> {
-        catalogue.record(self.record.get())
     }
 }
 
@@ -302,7 +279,7 @@ pub(crate) fn position_in_json(position: &Position) -> String {
     serde_json::to_string(&shown).expect("plain data serializes")
 }
 
-/// A replay and its record, which the page sends back when it requests an explanation or a review.
+/// A replay and its record, which the page sends back when it requests a review.
 #[derive(Serialize)]
 struct ReplayAnswer<'a> {
     replay: &'a Replay,

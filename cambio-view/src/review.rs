@@ -1,7 +1,7 @@
 //! Reviews: the win chance of each seat over a round of a finished match, the cost of each decision, and the parts of luck and
 //! decisions in the result.
 
-use cambio_agents::{DecisionReview, MeanEstimate, Regret, ResultParts, Reviewer};
+use cambio_agents::{Alternative, DecisionReview, Grade, MeanEstimate, Regret, ResultParts, Reviewer};
 use cambio_core::play::RoundResult;
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Phase, Record, Seat, Standing, State, replay};
@@ -23,6 +23,20 @@ impl From<Regret> for RegretView {
     }
 }
 
+/// Another decision, and how much worse it is than the best one.
+#[derive(Serialize, Clone, PartialEq, Debug)]
+struct AlternativeView {
+    action: String,
+    #[serde(flatten)]
+    cost: MeanEstimate,
+}
+
+impl From<&Alternative> for AlternativeView {
+    fn from(other: &Alternative) -> AlternativeView {
+        AlternativeView { action: other.action.to_string(), cost: other.cost }
+    }
+}
+
 /// A decision of the round, with its costs.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 struct ReviewedDecision {
@@ -36,6 +50,11 @@ struct ReviewedDecision {
     /// The cost given the seat's knowledge, and the cost given all cards; `None` if there was no other legal decision.
     known: Option<RegretView>,
     open: Option<RegretView>,
+    /// The grade; `None` if the cost is unknown or too uncertain.
+    grade: Option<Grade>,
+    /// The most promising other decisions with what the seat could know, and the reason for the best one.
+    others: Vec<AlternativeView>,
+    reason: Option<String>,
     blunder: bool,
 }
 
@@ -166,6 +185,9 @@ impl Observer for RoundReviewer<'_> {
             own: review.own_chance,
             known: review.known.map(RegretView::from),
             open: review.open.map(RegretView::from),
+            grade: review.grade(self.progress.least),
+            others: review.others.iter().map(AlternativeView::from).collect(),
+            reason: review.reason.clone(),
             blunder: review.is_blunder(self.progress.least),
         });
         self.progress.chances.push(review.chances.clone());

@@ -25,7 +25,7 @@ pub(crate) fn request(bytes: &[u8]) -> bool {
     let record = || text.lines().find(|line| !line.trim().is_empty()).unwrap_or("null").to_owned();
     let (path, body) = match which % 5 {
         0 => ("api/replay", text.to_string()),
-        1 => ("api/explain", format!(r#"{{"record":{},"round":1,"decision":2,"agent":"greedy"}}"#, record())),
+        1 => ("api/position", format!(r#"{{"from":{{"record":{},"round":1,"decision":1}}}}"#, record())),
         2 => ("api/reviews", format!(r#"{{"record":{},"round":1}}"#, record())),
         3 => ("api/tables/1/open", text.to_string()),
         _ => ("api/tables/1/act", text.to_string()),

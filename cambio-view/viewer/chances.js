@@ -1,13 +1,16 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
-import { h, LETTERS, s } from "./cards.js";
-import { apportioned, compared, hundreds, judged, number, percentOf, split, summary } from "./parts.js";
-import { castOf, choiceOf, deedOf, nameOf, ownerOf } from "./story.js";
+import { capital, h, LETTERS, s } from "./cards.js";
+import { apportioned, hundreds, judged, MISTAKE, number, percentOf, split, summary } from "./parts.js";
+import { castOf, choiceOf, deedOf, nameOf, ownerOf, reasonOf } from "./story.js";
 
 // The interval in milliseconds at which the progress is requested.
 const AGAIN = 700;
-const HEIGHT = 190;
-const EDGE = { left: 40, top: 10, bottom: 22 };
+// The strip of chances, in pixels, and its margins.
+const HEIGHT = 70;
+const EDGE = { left: 10, top: 8, bottom: 8 };
+// The strip has no names for more players.
+const MOST_NAMES = 5;
 // The names at the ends of the lines: their number of letters, and the width of a letter in pixels.
 const NAME = { letters: 9, width: 6.5 };
 
@@ -16,9 +19,9 @@ const COSTLIEST = 3;
 
 // The marks of the graph: a blunder, and good or bad luck.
 const MARKS = {
-  blunder: () => [s("circle", { r: 7 }), s("text", { y: 4, "text-anchor": "middle" }, "!")],
-  up: () => [s("path", { d: "M0-7 7 5H-7z" })],
-  down: () => [s("path", { d: "M0 7 7-5H-7z" })],
+  blunder: () => [s("circle", { r: 6 }), s("text", { y: 4, "text-anchor": "middle" }, "!")],
+  up: () => [s("path", { d: "M0-5 5 3H-5z" })],
+  down: () => [s("path", { d: "M0 5 5-3H-5z" })],
 };
 const mark = (kind, x, y) => s("g", { class: kind === "blunder" ? kind : `luck ${kind}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` }, ...MARKS[kind]());
 const sample = (kind) => s("svg", { viewBox: "-9 -9 18 18", "aria-hidden": "true" }, mark(kind, 0, 0));
@@ -34,19 +37,22 @@ export async function reviewOf(ask, record, round, shown) {
   }
 }
 
-// Creates the panel of a viewer. `viewer.go(round, decision)` goes to a decision; `round` is counted from 0, the deal is decision 0.
-// `viewer.playOn` opens a table at a position, if the page can, and `viewer.changed` is called when there are new costs. The reviews of
-// the rounds of a `record` come from requests with `ask`, or they are known: `reviews`, by round. `keep` receives each new one.
+// Creates the analysis of a viewer. `viewer.go(round, decision)` goes to a decision; `round` is counted from 0,
+// the deal is decision 0. `viewer.tab` shows a section beside the table, `viewer.playOn` opens a table at a
+// position, if the page can, and `viewer.changed` is called when there are new costs. Returns the strip of chances,
+// the explanation of the decision, and the section of chances. The reviews of the rounds of a `record` come from
+// requests with `ask`, or they are known: `reviews`, by round. `keep` receives each new one.
 export function chances(film, viewer, { ask, record, reviews = [], keep }) {
-  const known = new Map(reviews.entries());
+  // A tab may have kept an analysis of an earlier version, which has no alternatives.
+  const known = new Map([...reviews.entries()].filter(([, review]) => review?.decisions.every(({ others }) => others)));
   const cast = castOf(film);
   const person = cast.you;
   const name = (seat) => nameOf(typeof seat === "number" ? LETTERS[seat] : seat, cast);
   const names = cast.people.map((_, seat) => name(seat).slice(0, NAME.letters));
   // The width right of the graph.
-  const right = 8 + NAME.width * Math.max(...names.map((one) => one.length));
+  const right = names.length > MOST_NAMES ? EDGE.left : 8 + NAME.width * Math.max(...names.map((one) => one.length));
   let at = [0, 0];
-  const begin = h("button", { type: "button", onclick: () => work(at[0]) }, "Analyse this round");
+  const begin = h("button", { type: "button", class: "primary", onclick: () => { viewer.tab("Chances"); work(at[0]); } }, "Analyse this round");
   const state = h("p", { class: "facts", role: "status" });
   const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress of the analysis" });
   const graph = h("div", { class: "graph" });
@@ -55,10 +61,13 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   const kind = h("select", { onchange: () => show() },
     h("option", { value: "all" }, "all cards"), h("option", { value: "own" }, "what each player knew"));
   const choose = h("label", {}, "Chances with ", kind);
-  const readout = h("p", { class: "readout" });
+  const readout = h("div", { class: "readout" });
+  const why = h("div", { class: "reasons", role: "status" });
+  // Whether the explanation of a decision shows its numbers.
+  let hasNumbers = false;
   const found = h("div", {});
-  const element = h("section", { class: "chances", "aria-labelledby": "chances" },
-    h("h2", { id: "chances" }, "Chance to win"), h("div", { class: "row" }, begin, bar, choose), state, graph, marks, readout, found);
+  const status = h("div", { class: "analysis" }, begin, bar, state);
+  const element = h("div", {}, h("p", {}, choose), readout, marks, found);
 
   async function work(round) {
     known.set(round, known.get(round) ?? { decisions: [], chances: [], of: 1, over: false });
@@ -86,16 +95,18 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     begin.hidden = Boolean(review) || !ask;
     bar.hidden = !review || review.over;
     const isBegun = review?.chances.length > 0 || review?.decisions.length > 0;
-    for (const part of [graph, marks, readout, found, choose]) part.hidden = !isBegun;
+    for (const part of [marks, readout, found, choose]) part.hidden = !isBegun;
     state.classList.toggle("trouble", Boolean(problem ?? review?.trouble));
-    if (!review) state.textContent = problem ?? "See each player's chance to win, the cost of every decision, and the blunders.";
+    if (!review) state.textContent = problem ?? "Chances, costs and blunders.";
     else if (review.trouble) state.textContent = review.trouble;
     else state.textContent = review.over ? "" : review.decisions.length ? `Analysing decision ${review.decisions.length} of ${review.of}…` : "Waiting for another analysis to finish…";
     state.hidden = !state.textContent;
     if (review) bar.value = review.decisions.length / Math.max(review.of, 1);
-    if (!isBegun) return;
+    graph.replaceChildren();
+    if (!isBegun) { why.replaceChildren(); return; }
     draw(review);
     read(review);
+    explain(review);
     write(review);
     viewer.changed();
   }
@@ -125,11 +136,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const y = (share) => EDGE.top + (HEIGHT - EDGE.top - EDGE.bottom) * (1 - share);
     const seats = film.agents.length;
     const path = (points) => points.map(([d, share], place) => `${place ? "L" : "M"}${x(d).toFixed(1)} ${y(Math.min(1, Math.max(0, share))).toFixed(1)}`).join("");
-    const shown = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
-      s("line", { class: "grid", x1: EDGE.left, x2: width - right, y1: y(share), y2: y(share) }),
-      s("text", { x: EDGE.left - 6, y: y(share) + 4, "text-anchor": "end" }, `${100 * share} %`)]);
-    const every = [10, 20, 50, 100].find((step) => of / step <= 8) ?? 200;
-    for (let d = 0; d <= of; d += every) shown.push(s("text", { x: x(d), y: HEIGHT - 5, "text-anchor": "middle" }, d));
+    const shown = [0, 0.5, 1].map((share) => s("line", { class: "grid", x1: EDGE.left, x2: width - right, y1: y(share), y2: y(share) }));
     // The places and chances of the line of each seat. A player's own chance is known at its own decisions, and at the end.
     const lines = Array.from({ length: seats }, (_, seat) => (isOwn ? [
       ...decisions.flatMap(({ by, own }, place) => (by === LETTERS[seat] && own ? [[place, own]] : [])),
@@ -145,8 +152,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     // The names at the ends of the lines, moved apart so that they do not overlap.
     const ends = lines.flatMap((line, seat) => (line.length ? [{ seat, d: line.at(-1)[0], y: y(line.at(-1)[1].mean) }] : [])).sort((one, other) => one.y - other.y);
     ends.reverse().forEach((end, place) => { end.y = Math.min(end.y, place ? ends[place - 1].y - 11 : y(0)); });
-    ends.forEach((end) => shown.push(s("text", { class: `name s${end.seat}`, x: Math.min(x(end.d) + 4, width - right + 4), y: end.y + 4 }, names[end.seat])));
-    shown.push(s("line", { class: "now", x1: x(at[1]), x2: x(at[1]), y1: EDGE.top, y2: HEIGHT - EDGE.bottom }));
+    if (seats <= MOST_NAMES) ends.forEach((end) => shown.push(s("text", { class: `name s${end.seat}`, x: Math.min(x(end.d) + 4, width - right + 4), y: end.y + 4 }, names[end.seat])));
     const kinds = new Set();
     const put = (what, d, share, up) => { kinds.add(what); shown.push(mark(what, x(d), Math.min(HEIGHT - EDGE.bottom - 6, Math.max(EDGE.top + 6, y(share) + up)))); };
     decisions.forEach((decision, place) => {
@@ -158,44 +164,78 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       else if (decision.own) put("blunder", place, decision.own.mean, 0);
     });
     const least = number(100 * review.least, 0);
-    const meanings = [[["blunder"], "a blunder"], [["up", "down"], `good or bad luck: drawn cards, races or a reshuffle changed this chance by at least ${least} wins in 100, even at the low end of the 95 % interval`]];
+    const meanings = [[["blunder"], "a blunder"], [["up", "down"], `good or bad luck: drawn cards, races or a reshuffle clearly changed this chance, by ${least} wins in 100 or more`]];
     marks.replaceChildren(...meanings.filter(([some]) => some.some((one) => kinds.has(one)))
       .map(([some, words]) => h("span", {}, ...some.map(sample), ` ${words}`)),
     isOwn ? h("span", {}, "A point is a decision of the player: the mean over possible deals that fit what the player had seen. Points are missing where too few deals fit.")
       : parts ? "" : h("span", {}, "Luck is marked when the analysis is complete."));
     const blunders = decisions.filter((decision) => decision.blunder).length;
-    const drawing = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Chance to win of each player ${isOwn ? "by what the player knew, at the player's decisions" : "after each decision"}. ${blunders === 1 ? "1 blunder is" : `${blunders} blunders are`} listed below` }, ...shown);
-    drawing.addEventListener("click", (event) => {
-      const { left, width: wide } = drawing.getBoundingClientRect();
-      const place = (((event.clientX - left) / wide) * width - EDGE.left) / (width - EDGE.left - right);
-      viewer.go(at[0], Math.min(of, Math.max(0, Math.round(place * of))));
-    });
+    const drawing = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Chance to win of each player ${isOwn ? "by what the player knew, at the player's decisions" : "after each decision"}. ${blunders === 1 ? "1 blunder is" : `${blunders} blunders are`} marked` }, ...shown);
+    // The slider lies over the chances, with its handle at the current decision.
+    graph.parentElement.style.setProperty("--right", `${right}px`);
     graph.replaceChildren(drawing);
   }
 
-  // Describes the decision that led to the current table.
+  // The chances after the decision that led to the current table, and the luck since then.
   function read(review) {
     const { chances, decisions, of, playouts } = review;
     const isOwn = kind.value === "own";
     const here = chances[at[1]];
-    const decision = decisions[at[1] - 1];
     if (!here) { readout.textContent = "This decision is not analysed yet."; return; }
-    const cost = (words, regret) => (regret === null ? "" : regret.uncertain ? `${words}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action || regret.mean <= 0 ? `${words}, no better choice was found. ` : `${words}, “${choiceOf(decision.by, regret.best, cast)}” would win ${hundreds(regret)} more games in 100${regret.mean > regret.half ? "" : ", which may be chance"}. `);
-    const nothing = decision && decision.known === null && decision.open === null;
-    const verdict = !decision ? "" : nothing ? decision.action === "pass" ? "Guessed snaps are not judged, and there was no other choice. " : "There was no other choice. " : cost(`With what ${name(decision.by)} could know`, decision.known) + cost("With all cards on the table visible", decision.open);
-    const luck = decision && !isOwn && luckAfter(review, at[1] - 1);
+    const luck = at[1] > 0 && !isOwn && luckAfter(review, at[1] - 1);
     const percents = apportioned(here.map(({ mean }) => mean), 100);
-    // Why the two costs differ, if one of them says that the decision was good.
-    const isClear = (regret) => regret && !regret.uncertain && regret.best !== decision.action && regret.mean > regret.half;
-    const isGood = (regret) => regret && !regret.uncertain && (regret.best === decision.action || regret.mean <= 0);
-    const why = !decision ? "" : isGood(decision.known) && isClear(decision.open) ? "So the decision was good, but the hidden cards lay badly for it. "
-      : isClear(decision.known) && isGood(decision.open) ? "So the decision was bad, but the hidden cards lay well for it. " : "";
     readout.replaceChildren(
-      h("b", {}, decision ? deedOf(decision.by, decision.action, cast) : "The deal"), isOwn ? ". " : `. Then the chances to win in % were: ${percents.map((percent, seat) => `${name(seat)} ${at[1] === of ? percent : percentOf(here[seat], percent, playouts)}`).join(", ")}. `,
-      decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
-      verdict + why,
-      decision?.own ? `With what ${name(decision.by)} could know, ${ownerOf(decision.by, cast)} chance before it was ${percentOf(decision.own, number(100 * decision.own.mean, 0), playouts)} %. ` : "",
-      luck ? h("b", { class: "chance" }, `Luck (of draws, races or a reshuffle) changed ${ownerOf(LETTERS[luck.seat], cast)} chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}: from ${number(Math.max(0, 100 * (here[luck.seat].mean - luck.mean)), 0)} % after the decision.`) : "");
+      h("ul", {}, ...here.map((chance, seat) => h("li", {}, h("span", { class: `key s${seat}` }, capital(name(seat))),
+        ` ${at[1] === of ? percents[seat] : percentOf(chance, percents[seat], playouts)} %`))),
+      luck ? h("p", {}, h("b", { class: "chance" }, `Luck (of draws, races or a reshuffle) changed ${ownerOf(LETTERS[luck.seat], cast)} chance`
+        + ` by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}: from ${number(Math.max(0, 100 * (here[luck.seat].mean - luck.mean)), 0)} % after the decision.`)) : "");
+  }
+
+  // Explains the decision that led to the current table: its grade, the reason, and the other choices. Numbers
+  // are shown on demand.
+  function explain({ decisions, playouts, least }) {
+    const decision = decisions[at[1] - 1];
+    if (!decision) { why.textContent = at[1] ? "This decision is not analysed yet." : "The deal. Go on to the first decision."; return; }
+    const { by, action, known, open, own, grade, reason } = decision;
+    const quoted = (choice) => `“${choiceOf(by, choice, cast)}”`;
+    const isBetter = (cost) => cost.best !== action && cost.mean > 0;
+    const more = (cost) => (cost.uncertain ? "the cost is too uncertain to say." : !isBetter(cost) ? "no better choice was found."
+      : `${quoted(cost.best)} would win ${hundreds(cost)} more games in 100${cost.mean > cost.half ? "" : ", which may be chance"}.`);
+    const verdict = !known ? action === "pass" && !open ? "Guessed snaps are not judged, and there was no other choice." : "There was no other choice."
+      : !grade ? "This decision cannot be judged: too few possible deals explain how the others played."
+      : known.best === action ? "No better choice was found." : grade === "best" ? `${capital(quoted(known.best))} is not clearly better.`
+      : grade === "fine" ? `${capital(quoted(known.best))} is a little better.` : `Better: ${quoted(known.best)}.`;
+    const isClear = (cost) => cost && !cost.uncertain && isBetter(cost) && cost.mean > cost.half;
+    const isGood = (cost) => cost && !cost.uncertain && !isBetter(cost);
+    const cards = isGood(known) && isClear(open) ? "A good decision, but the hidden cards lay badly for it."
+      : isClear(known) && isGood(open) ? "A bad decision, but the hidden cards lay well for it." : "";
+    why.replaceChildren(
+      h("p", {}, grade ? h("b", { class: `grade ${grade}` }, capital(grade)) : "", verdict),
+      reason ? h("p", { class: "reason" }, reasonOf(reason, known.best, cast)) : "",
+      cards ? h("p", {}, cards) : "",
+      grade ? choices(decision, least) : "",
+      known || open ? h("details", { class: "numbers", open: hasNumbers, ontoggle: ({ target }) => { hasNumbers = target.open; } }, h("summary", {}, "In numbers"),
+        ...(known ? [h("p", {}, `With what ${name(by)} could know: ${more(known)}`)] : []),
+        ...(open ? [h("p", {}, `If all cards had been visible: ${more(open)}`)] : []),
+        own ? h("p", {}, `${capital(ownerOf(by, cast))} chance before it, with what ${name(by)} could know: ${percentOf(own, number(100 * own.mean, 0), playouts)} %.`) : "") : "");
+  }
+
+  // The measured choices of a decision, the best first: a bar is the distance to the best one.
+  function choices({ by, action, known, others }, least) {
+    const played = { ...known, action };
+    const graded = (low) => (low >= least ? "blunder" : low >= MISTAKE * least ? "mistake" : low > 0 ? "fine" : "as good");
+    const all = known.best === action ? [played, ...others] : [{ action: known.best }, ...[played, ...others].sort((one, other) => one.mean - other.mean)];
+    const most = Math.max(least, ...all.map(({ mean = 0 }) => mean));
+    const bar = (share) => {
+      const line = h("i");
+      line.style.setProperty("--share", Math.max(0, share));
+      return line;
+    };
+    return h("table", { class: "choices" }, h("tbody", {}, ...all.map((one, place) => h("tr", { class: one.action === action ? "played" : "" },
+      h("th", { scope: "row" }, capital(choiceOf(by, one.action, cast)), one.action === action ? h("small", {}, "played") : ""),
+      h("td", { class: "distance", "aria-hidden": "true" }, bar(place ? one.mean / most : 0)),
+      h("td", {}, place ? graded(one.mean - one.half) : "best"),
+      h("td", { class: "cost" }, place ? hundreds(one) : "")))));
   }
 
   function write(review) {
@@ -210,14 +250,14 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     };
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
-      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with a shuffled stock and ${isOwn ? "cards on the table that fit what the player had seen" : "the real cards on the table"}. The bands are 95 % intervals.`,
-        player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
-      costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
-        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${deedOf(by, action, cast)}`), `: this cost ${hundreds(cost)} wins in 100; “${choiceOf(by, cost.best, cast)}” was better. `,
-          blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),
+      costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, grade }) =>
+        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}`, onclick: () => viewer.tab("Why") }, `${d}. ${deedOf(by, action, cast)}`), ": ", h("b", { class: `grade ${grade}` }, grade),
+          `${hundreds(cost)} wins in 100; “${choiceOf(by, cost.best, cast)}” was better. `, viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),
       ...split(review, cast),
       ...(decisions.length < of ? [] : summary(review, cast)),
+      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with a shuffled stock and ${isOwn ? "cards on the table that fit what the player had seen" : "the real cards on the table"}. The bands are 95 % intervals.`,
+        player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
         h("div", { class: "scroll" }, h("table", { class: "costs" },
           h("thead", {}, h("tr", {}, ...["player", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
@@ -227,20 +267,17 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
         h("p", {}, `A blunder costs at least ${number(100 * least, 0)} wins in 100 with what the player could know, even at the low end of the 95 % interval.`)));
   }
 
-  addEventListener("resize", () => { if (known.get(at[0])?.chances.length) draw(known.get(at[0])); });
+  const redraw = () => { if (known.get(at[0])?.chances.length) draw(known.get(at[0])); };
+  addEventListener("resize", redraw);
   return {
+    status,
+    strip: graph,
+    why,
     element,
-    // The best choice at a decision of the current round if it was better, with its gain in words.
-    best(d) {
-      const decision = known.get(at[0])?.decisions[d - 1];
-      const cost = decision && costOf(decision);
-      return cost ? { action: cost.best, words: `+${hundreds(cost)} wins in 100` } : null;
-    },
-    // How the analysis of a decision of the current round agrees with the choice of an agent, in a sentence.
-    compare(d, choice) {
-      const decision = known.get(at[0])?.decisions[d - 1];
-      return decision ? compared(decision, choice, cast) : "";
-    },
+    draw: redraw,
+    grade: (d) => known.get(at[0])?.decisions[d - 1]?.grade,
+    // The best choice at a decision of the current round, if it was better.
+    best: (d) => costOf(known.get(at[0])?.decisions[d - 1] ?? {})?.best,
     moved(round, decision) {
       at = [round, decision];
       show();

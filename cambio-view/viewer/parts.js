@@ -1,6 +1,6 @@
 // How the result of a round came about: luck and decisions as parts that add up, and a summary of each player's decisions.
 import { capital, counted, h, LETTERS, listed } from "./cards.js";
-import { choiceOf, nameOf, ownerOf } from "./story.js";
+import { nameOf, ownerOf } from "./story.js";
 
 export const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").replace(/^−(0(?:\.0*)?)$/, "$1");
 // A share of the win with its interval, in wins in 100.
@@ -23,6 +23,8 @@ export function apportioned(shares, all) {
 const signed = (value) => `${value > 0 ? "+" : ""}${number(value, 0)}`;
 const sum = (estimates) => ({ mean: estimates.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...estimates.map((one) => one.half)) });
 
+// The share of the least cost of a blunder that a mistake costs at least.
+export const MISTAKE = 0.4;
 // The cost of a decision with what the player could know, if it is certain.
 export const judged = ({ known }) => (known && !known.uncertain ? known : null);
 
@@ -48,7 +50,7 @@ export function split({ parts, one_round: isRound, player }, cast) {
   const all = rounded(parts);
   const { before, deal, draws, decisions, rest, result } = all[seat];
   const others = decisions.flatMap((change, by) => (by === seat ? [] : [`${owner(by)} decisions ${signed(change)}`]));
-  const sentence = `Before the deal, ${name(seat)} had a chance of ${before} % to win the ${isRound ? "round" : "match"}. Luck of the deal ${signed(deal)}, luck of the draws ${signed(draws)}, ${owner(seat)} ${cast.you ? "" : "own "}decisions ${signed(decisions[seat])}, ${listed([...others, `unknown cards and the rest ${signed(rest)}`])}: ${result} % after the round.`;
+  const sentence = `Before the deal, ${name(seat)} had a chance of ${before} % to win the ${isRound ? "round" : "match"}. Luck of the deal ${signed(deal)}, luck of the draws ${signed(draws)}, ${owner(seat)} ${cast.you ? "" : "own "}decisions ${signed(decisions[seat])}, ${listed([...others, `everything else (such as unseen cards) ${signed(rest)}`])}: ${result} % after the round.`;
   const row = (name, estimates, shown) => h("tr", {}, h("th", { scope: "row" }, name), ...seats.map((one) => h("td", {}, shown(one), estimates?.[one].half ? h("small", {}, ` ± ${number(100 * estimates[one].half, 0)}`) : "")));
   return [
     h("h3", {}, "Luck and decisions"),
@@ -60,11 +62,11 @@ export function split({ parts, one_round: isRound, player }, cast) {
         row("Luck of the deal", parts.deal, (one) => signed(all[one].deal)),
         row("Luck of the draws", parts.draws, (one) => signed(all[one].draws)),
         ...seats.map((by) => row(`${capital(owner(by))} decisions`, parts.decisions[by], (one) => signed(all[one].decisions[by]))),
-        row("Unknown cards, rest", parts.rest, (one) => signed(all[one].rest)),
+        row("Everything else", parts.rest, (one) => signed(all[one].rest)),
         row(isRound ? "Result" : "Chance after the round", null, (one) => all[one].result)))),
     h("details", {}, h("summary", {}, "How are luck and decisions separated?"),
       h("p", {}, `The parts of each column add up to its last row. They compare the round with rounds in which all players decide like ${player}. The chance before the deal is the mean over random deals. The luck of the deal is the chance with the cards that were dealt, minus that chance. The luck of the draws is what drawn cards, races and reshuffles changed. Over many rounds, the luck of the deal and of the draws is 0 on average for every player, however well they play.`),
-      h("p", {}, "The decisions of a player count with their costs from the analysis: the loss compared with the best choice, with what the player could know. What one player loses, the others gain together. “Unknown cards, rest” is what no other row explains: whether unusual decisions happened to fit cards that the player had not seen, decisions that could not be judged, and rounding. The numbers behind ± are 95 % intervals.")),
+      h("p", {}, "The decisions of a player count with their costs from the analysis: the loss compared with the best choice, with what the player could know. What one player loses, the others gain together. “Everything else” is what no other row explains: whether unusual decisions happened to fit cards that the player had not seen, decisions that could not be judged, and rounding. The numbers behind ± are 95 % intervals.")),
   ];
 }
 
@@ -77,20 +79,15 @@ export function summary({ decisions, parts, least }, { people, you }) {
     const own = decisions.filter((decision) => decision.by === letter && decision.known);
     const certain = own.filter(judged);
     const blunders = certain.filter((decision) => decision.blunder);
-    const mistakes = certain.filter(({ blunder, known }) => !blunder && known.mean - known.half > 0);
+    const mistakes = certain.filter(({ grade }) => grade === "mistake");
     const cost = (some) => hundreds(sum(some.map(judged)));
-    // The sum of costs of which none is clear.
-    const together = (some) => {
-      const all = sum(some.map(judged));
-      return Math.abs(all.mean) > all.half ? `together they cost ${hundreds(all)} wins in 100` : `their costs together are not clearly different from 0 (${hundreds(all)})`;
-    };
     const found = [[blunders, "blunder"], [mistakes, "mistake"]].flatMap(([some, word]) => (some.length ? [counted(some.length, word)] : []));
     const wrong = [...blunders, ...mistakes];
     const others = certain.filter((decision) => !wrong.includes(decision));
     const verdict = certain.length === 0 ? "No decision could be judged."
       : certain.every(({ known }) => known.mean === 0) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
-      : wrong.length === 0 ? `${counted(certain.length, "decision")} with a choice: none was clearly a mistake; ${together(certain)}.`
-      : `${listed(found)} cost ${cost(wrong)} wins in 100.${others.length === 0 ? "" : ` None of the other ${counted(others.length, "decision")} with a choice was clearly a mistake${others.every(({ known }) => known.mean === 0) ? "" : `; ${together(others)}`}.`}`;
+      : wrong.length === 0 ? `No mistake in ${counted(certain.length, "decision")} with a choice: together ${cost(certain)} wins in 100.`
+      : `${listed(found)} cost ${cost(wrong)} wins in 100.${others.length === 0 ? "" : ` No mistake in the other ${counted(others.length, "decision")} with a choice${others.every(({ known }) => known.mean === 0) ? "" : `: together ${cost(others)} wins in 100`}.`}`;
     const open = own.length - certain.length;
     const isUnjudged = certain.length > 0 && open > 0;
     return h("li", {}, h("span", { class: `key s${seat}`, title: spec }, letter === you ? "You" : name), ": ", verdict,
@@ -98,22 +95,5 @@ export function summary({ decisions, parts, least }, { people, you }) {
       parts ? ` Luck of the deal and the draws: ${signed(all[seat].deal + all[seat].draws)} ± ${number(100 * sum([parts.deal[seat], parts.draws[seat]]).half, 0)}.` : "");
   };
   return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...people.map(line)),
-    h("p", { class: "facts" }, `These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost more than 0, even at the low end of its 95 % interval; a blunder, at least ${number(100 * least, 0)} wins in 100.`)];
-}
-
-// Compares the choice of an agent with the analysis of the decision in a sentence.
-export function compared({ by, known, action }, { agent, decided }, cast) {
-  const quoted = (choice) => `“${choiceOf(by, choice, cast)}”`;
-  if (!known) return "";
-  if (known.uncertain) return "The analysis cannot judge this decision: too few possible deals explain how the others played.";
-  const isBetter = known.best !== action && known.mean > 0;
-  const gain = `would win ${hundreds(known)} more games in 100`;
-  const doubt = known.mean - known.half > 0 ? "" : ", which may be chance";
-  if (!isBetter) {
-    return decided === action ? "The analysis agrees: it found no better choice."
-      : `The analysis found no better choice than the one played, so ${quoted(decided)} is not measurably better.`;
-  }
-  if (decided === known.best) return `The analysis agrees: ${quoted(known.best)} ${gain}${doubt}.`;
-  if (decided !== action) return `The analysis also found a better choice than the one played: ${quoted(known.best)} ${gain}${doubt}.`;
-  return `The analysis disagrees with ${agent}: ${quoted(known.best)} ${gain} than the choice played${doubt}. It plays each choice out in many possible deals; ${agent} decides by its own estimate.`;
+    h("p", { class: "facts" }, `These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost at least ${number(100 * MISTAKE * least)} wins in 100, and a blunder ${number(100 * least, 0)}, even at the low end of the 95 % interval.`)];
 }

@@ -35,7 +35,8 @@ export function story(line, cast) {
   if (!seat) {
     const others = line.startsWith("fastest: ") ? line.replace(/\b([a-h])(?= )/g, name)
       : line.replace(/^(extra cards? .*): (.+)$/, (_, what, seats) => `${what}: ${seats.replace(/[a-h]/g, name)}`);
-    return { seat: null, text: capital(inCards(withNames(others, kinds), cast)) };
+    const hand = others.replace(/^([a-h])\d+: (.+)$/, (_, letter, cards) => `${ownerOf(letter, cast)} cards: ${cards}`);
+    return { seat: null, text: capital(inCards(withNames(hand, kinds), cast)) };
   }
   let deed = withNames(rest, kinds)
     .replace(/^keeps it in [a-h](\d+) and/, "keeps it as card $1 and")
@@ -59,6 +60,15 @@ export const choiceOf = (by, action, cast) => inCards(inWords(action), cast, by)
 
 // The decision of a seat as a sentence without its full stop: "Ben discards".
 export const deedOf = (by, action, cast) => story(`${by} ${inWords(action).replace(/^\w+/, (verb) => verb + (/(s|ch)$/.test(verb) ? "es" : "s"))}`, cast).text;
+
+// Why a choice of a seat is better than the one played: the sentence of the analysis in the players' words.
+export const reasonOf = (reason, best, cast) => capital(reason
+  .replace(/`([^`]*)`/g, (_, action) => (action === best ? "the better choice" : "the choice played"))
+  .replace(/\b([a-h]) snaps (?:an own|([a-h])'s) (.+)(?= in \d)/, (_, seat, owner, rank) => {
+    const kind = cast.kinds.find((one) => one.rank === rank);
+    return `${seat} snaps ${ownerOf(owner ?? seat, cast, seat)} ${kind ? rankName(kind) : rank}`;
+  })
+  .replace(/\b([a-h]) (calls|snaps|gets|has)\b/, (_, seat, verb) => doing(seat, verb, cast)));
 
 // The question of a step as a sentence. `verb` is the chosen verb and `first` the first card of a swap, in words.
 export function prompt({ ask, scene }, { kinds, people, you, verb, first, spot }) {

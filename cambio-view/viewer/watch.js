@@ -1,12 +1,12 @@
 // The replay viewer: steps through a finished match with every card.
-import { capital, h, inUnit, LETTERS, listed } from "./cards.js";
+import { capital, h, LETTERS, listed } from "./cards.js";
 import { castOf, choiceOf, deedOf, doing, inCards, nameOf, ownerOf, scored, story } from "./story.js";
 import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
-// `explain` asks the server for an agent's evaluation, `chances` creates the panel below the table, `playOn` opens a table after a
-// decision, and `open` the position after a decision on the page that advises; a page from disk has at most the panel.
-export function watch(root, film, { explain, chances, playOn, open } = {}) {
+// `chances` creates the analysis, `playOn` opens a table after a decision, and `open` the position after a decision on the page that
+// advises; a page from disk has at most the analysis.
+export function watch(root, film, { chances, playOn, open } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
   let at = 0;
@@ -23,7 +23,10 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
   const caption = h("p", { class: "caption", role: "status" });
   const legend = h("p", { class: "legend" });
   const lines = h("ul", { class: "lines" });
-  const slider = h("input", { type: "range", min: 0, max: places.length - 1, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
+  // The decisions of the current round, over its chances.
+  const slider = h("input", {
+    type: "range", min: 0, value: 0, "aria-label": "Decision", oninput: () => go(place(places[at][0], Number(slider.value))),
+  });
   const seats = film.agents.map((name, index) => LETTERS[index]);
   const cast = castOf(film);
   const players = cast.people;
@@ -37,16 +40,13 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
   const play = h("button", { type: "button", onclick: toggle }, "Play");
   const button = (text, label, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
   const transcript = h("ol", { class: "transcript" });
+  // The entry of each frame of the round in the list.
+  const entries = [];
   const scores = h("ul", { class: "scores" });
   const seers = h("ul", { class: "lines seers" });
-  const reasons = h("div", { class: "reasons", role: "status" });
-  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.agents.includes("person") ? "the bot, or learned for a person" : "the bot that decided"),
-    ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
-  const why = h("button", { type: "button", onclick: understand, title: "Show how a bot rates the choices here (key: w)" }, "Explain this decision");
   const before = h("input", { type: "checkbox", checked: isBefore, onchange: flip });
   const onward = h("button", { type: "button", class: "onward", onclick: () => { const [r, d] = places[at]; goOn(r + 1, d - Number(shownBefore()), decider()); } });
   const controls = h("div", { class: "controls" },
-    slider,
     h("div", { class: "row" },
       button("|‹", "First decision (Home)", () => go(0)),
       button("«", "Previous turn (Shift and left arrow)", () => turn(-1)),
@@ -55,34 +55,69 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
       button("›", "Next decision (right arrow)", () => go(at + 1)),
       button("»", "Next turn (Shift and right arrow)", () => turn(1)),
       button("›|", "Last decision (End)", () => go(places.length - 1))),
-    h("div", { class: "row" },
+    h("div", { class: "row more" }, playOn ? onward : null,
+      open ? button("Open as a position", "Set up this decision on the page Analyse", analyse) : null),
+    h("div", { class: "row more" },
       h("label", {}, "Show ", viewer),
       film.rounds.length > 1 ? h("label", {}, "Go to ", rounds) : null,
       h("label", {}, "Speed ", speed),
-      h("label", { title: "Key: o" }, before, " Before the decision, with arrows")),
-    h("div", { class: "row" }, playOn ? onward : null, open ? button("Open as a position", "Set up this decision on the page Analyse", analyse) : null));
+      h("label", { title: "Before the decision, with arrows (key: o)" }, before, " Before, with arrows")));
 
-  const bots = players.filter(({ spec }) => spec);
-  const panel = chances?.({ go: (round, decision) => go(place(round, decision)), playOn: playOn && goOn, changed: () => compare() });
+  // The title has the parameters of a bot whose name is the beginning of its spec.
+  const bots = players.filter(({ name, spec }) => spec && !spec.startsWith(`${name}(`));
+  const panel = chances?.({
+    go: (round, decision) => { tab("Why"); go(place(round, decision)); }, playOn: playOn && goOn, tab,
+    changed: () => { compare(); mark(); },
+  });
+  const strip = h("div", { class: "strip" }, panel?.strip, slider);
+  const keys = "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses."
+    + " Home and End go to the start and the end. v changes the view. o shows the cards before or after the decision. w explains it."
+    + (panel ? " b goes to the next blunder, Shift and b to the previous one." : "");
+  // The sections beside the table, of which one is shown.
+  const sections = {
+    Moves: [transcript, h("details", { class: "rules" }, h("summary", {}, "How to play, and keys"),
+      ...film.in_short.map((line) => h("p", {}, line)), h("p", { class: "keys" }, keys))],
+    Why: [panel?.why, h("h2", {}, "What happened"), lines, scores, h("h2", {}, "Who has seen which cards"), seers],
+    ...(panel ? { Chances: [panel.element] } : {}),
+  };
+  const tabs = Object.keys(sections).map((name) =>
+    h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `part-${name}`, onclick: () => tab(name) }, name));
+  const parts = Object.entries(sections).map(([name, content]) =>
+    h("section", { class: `part ${name.toLowerCase()}`, id: `part-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` }, ...content));
 
+  root.classList.add("viewing");
   root.replaceChildren(
-    h("h1", {}, film.title),
-    h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
-      !film.ranks.length ? "" : film.ranks.every((rank) => rank === 1 || rank === Math.max(...film.ranks)) ? `; won by ${listed(players.flatMap(({ name }, index) => (film.ranks[index] === 1 ? [name === "You" ? "you" : name] : [])))}`
-        : `; final places: ${film.ranks.map((rank, index) => `${players[index].name} ${rank}`).join(", ")}`, ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
     film.is_cut ? h("p", { class: "trouble" }, "The match is too long: only its first part is shown.") : "",
     film.fault ? h("p", { class: "trouble" }, `The match stopped with a fault: ${film.fault}`) : "",
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
     h("div", { class: "stage" },
-      h("div", { class: "theatre" }, board, legend, caption, controls, panel?.element),
+      h("div", { class: "theatre" }, board, h("div", { class: "told" }, caption, legend), strip, controls),
       h("div", { class: "side" },
-        h("h2", {}, "What happened"), lines, scores,
-        h("h2", {}, "Who has seen which cards"), seers,
-        ...(explain ? [h("h2", {}, "Why this decision?"), h("div", { class: "row" }, why, h("label", {}, "by ", asked)), reasons] : []),
-        h("h2", {}, "The round"), transcript,
-        h("details", { class: "rules" }, h("summary", {}, "How to play"), ...film.in_short.map((line) => h("p", {}, line))),
-        h("p", { class: "keys" }, "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses. Home and End go to the start and the end. v changes the view. o shows the cards before or after the decision.", panel ? " b goes to the next blunder, Shift and b to the previous one." : ""))));
+        h("h1", {}, film.title),
+        h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
+          !film.ranks.length ? "" : film.ranks.every((rank) => rank === 1 || rank === Math.max(...film.ranks)) ? `; won by ${listed(players.flatMap(({ name }, index) => (film.ranks[index] === 1 ? [name === "You" ? "you" : name] : [])))}`
+            : `; final places: ${film.ranks.map((rank, index) => `${players[index].name} ${rank}`).join(", ")}`, ...bots.map(({ name, title, spec }) => `; ${name} is ${title ?? spec}`)),
+        panel?.status,
+        h("div", { class: "tabs", role: "tablist", "aria-label": "About the round" }, ...tabs), ...parts)));
   const table = new Board(board, { ...cast, hand: film.hand, isReplay: true });
+
+  tab(matchMedia("(min-width: 68.75rem)").matches ? "Moves" : "Why");
+
+  // Shows a section beside the table.
+  function tab(name) {
+    tabs.forEach((one, index) => {
+      one.setAttribute("aria-selected", one.textContent === name);
+      parts[index].hidden = one.textContent !== name;
+    });
+    reveal();
+    panel?.draw();
+  }
+
+  // Scrolls the list of decisions to the current one.
+  function reveal() {
+    const entry = entries[places[at][1]];
+    if (entry) transcript.scrollTop = entry.offsetTop - transcript.clientHeight / 2;
+  }
 
   function place(round, decision) {
     const r = Math.min(Math.max(round, 0), film.rounds.length - 1);
@@ -128,21 +163,20 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
     if (isNext && moves && last !== frames[0]) table.fly(last.moves, Math.min(400, Number(speed.value) / 2), last.scene.turn).then(() => { if (at === to) show(); });
     else show();
     drawn = at;
-    slider.value = at;
-    reasons.replaceChildren();
-    why.disabled = !frame.by;
+    slider.max = frames.length - 1;
+    slider.value = d;
     rounds.value = r;
     onward.textContent = `Play on from here${decider() === cast.you ? "" : ` as ${name(decider())}`}`;
     onward.disabled = at === places.length - 1 && !shownBefore();
     caption.textContent = `Round ${r + 1}, decision ${d} of ${frames.length - 1}: ${decided(frame)}`;
     slider.setAttribute("aria-valuetext", caption.textContent);
-    lines.replaceChildren(...(frame.lines.length ? frame.lines.map(words) : [decided(frame)]).map((line) => h("li", {}, line)));
+    const told = frame.lines.map(words);
+    lines.replaceChildren(...[...new Set([described(frame)[0], ...told])].map((line) => h("li", {}, line)));
     scores.replaceChildren(...(isLast && !shownBefore() ? film.rounds[r].scores : []).map((line) => h("li", {}, scored(line, cast))));
     if (Number(transcript.dataset.round) !== r || transcript.dataset.view !== view) write(r);
     transcript.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const entry = transcript.children[d];
-    entry.firstChild.setAttribute("aria-current", "step");
-    transcript.scrollTop = entry.offsetTop - transcript.clientHeight / 2;
+    entries[d].firstChild.setAttribute("aria-current", "step");
+    reveal();
     const hash = `#round=${r + 1}&decision=${d}${view === "all" ? "" : `&view=${view}`}`;
     if (hasAddress && location.hash !== hash) history.replaceState(null, "", hash);
     panel?.moved(r, d);
@@ -178,9 +212,9 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
     const isHidden = secret && view !== "all" && view !== by;
     const shown = [];
     if (shownBefore() && !isHidden) {
-      shown.push({ by, action, kind: "played", words: deedOf(by, action, cast) });
+      shown.push({ by, action, kind: "played", words: "played" });
       const best = panel?.best(d);
-      if (best) shown.push({ by, action: best.action, kind: "better", words: `better: ${choiceOf(by, best.action, cast)} (${best.words})` });
+      if (best) shown.push({ by, action: best, kind: "better", words: `better: ${choiceOf(by, best, cast)}` });
     }
     table.point(shown);
     legend.replaceChildren(...shown.map(({ kind, words }) => h("span", { class: kind }, words)));
@@ -201,11 +235,49 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
   function write(r) {
     transcript.dataset.round = r;
     transcript.dataset.view = view;
-    transcript.replaceChildren(...film.rounds[r].frames.map((frame, d) => {
-      const [deed, more] = described(frame);
-      const link = h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, deed);
-      return h("li", { value: d }, link, h("span", {}, more));
+    entries.length = 0;
+    transcript.replaceChildren(...folded(film.rounds[r].frames).map(([frames, passes]) => {
+      const d = entries.length;
+      const [deed, more] = passes ? [passes, frames.at(-1).lines.map(words).join(". ")] : described(frames[0]);
+      const link = h("a", {
+        href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); },
+      }, deed);
+      const entry = h("li", { value: d }, link, h("span", {}, more));
+      frames.forEach(() => entries.push(entry));
+      return entry;
     }));
+    mark();
+  }
+
+  // Groups the frames of a round: passes that follow each other in a snap window are one group. In the view of one seat, only a window
+  // in which all seats pass is a group, because other declarations are hidden. Returns each group with its words, if it has several frames.
+  function folded(frames) {
+    const windows = [];
+    frames.forEach((frame, d) => {
+      const previous = frames[d - 1];
+      if (frame.secret && previous?.secret && !previous.lines.length) windows.at(-1).push(frame);
+      else windows.push([frame]);
+    });
+    const isPass = ({ action }) => action === "pass";
+    return windows.flatMap((all) => {
+      if (all.length > 1 && all.every(isPass)) return [[all, "All pass"]];
+      const groups = [];
+      for (const frame of all) {
+        const last = groups.at(-1);
+        if (view === "all" && isPass(frame) && last?.every(isPass)) last.push(frame);
+        else groups.push([frame]);
+      }
+      return groups.map((group) => [group, group.length > 1 ? `${capital(listed(group.map(({ by }) => name(by))))} pass` : null]);
+    });
+  }
+
+  // Marks the decisions in the list that the analysis calls a mistake or a blunder.
+  function mark() {
+    transcript.querySelectorAll(".grade").forEach((word) => word.remove());
+    entries.forEach((entry, d) => {
+      const word = panel?.grade(d);
+      if (["mistake", "blunder"].includes(word)) entry.firstChild.after(h("b", { class: `grade ${word}` }, word));
+    });
   }
 
   // The decision of a frame, with its result if there is one, and everything else that happened.
@@ -234,68 +306,6 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
     const [r, d] = places[at];
     // The frame after a decision shows the position before that decision.
     open(r + 1, Math.max(d - 1, 0)).catch((error) => { caption.textContent = error.message; });
-  }
-
-  // Shows a bot's evaluation of the current decision.
-  async function understand() {
-    const [r, d] = places[at];
-    const { by, action } = film.rounds[r].frames[d];
-    if (!explain || !by) return;
-    const was = at;
-    const player = film.agents[LETTERS.indexOf(by)];
-    const agent = asked.value || (player === "person" ? "learned" : player);
-    reasons.replaceChildren(h("p", {}, `${agent} thinks…`));
-    try {
-      const found = await explain(r + 1, d, agent);
-      if (at !== was) return;
-      const most = Math.max(...found.considered.map((one) => Math.abs(one.value)), 1e-9);
-      const bar = (value) => h("meter", { min: 0, max: most, value: Math.max(value, 0), "aria-hidden": "true" });
-      reasons.replaceChildren(
-        h("p", {}, found.decided === action ? `${found.agent} would do the same.` : `${found.agent} would choose: ${choiceOf(by, found.decided, cast)}.`,
-          found.considered.length > 1 ? ` Values: ${found.unit}.` : found.considered.length ? " It considered no other choice." : " This bot gives no values.", ` ${panel?.compare(d, found) ?? ""}`),
-        found.considered.length > 1 ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
-          h("tr", {}, h("th", { scope: "row" }, capital(choiceOf(by, one.action, cast)), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
-            h("td", {}, inUnit(found.unit, one.value), one.half === null ? "" : ` ± ${inUnit(found.unit, one.half)}`), h("td", {}, one.visits === null ? "" : `${one.visits} trials`))))) : "",
-        ...outlook(found), ...strips(found.beliefs, found.seat));
-    } catch (error) {
-      reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
-    }
-  }
-
-  // The expected points of all seats from what the seat knew, in a sentence.
-  function outlook({ beliefs, seat }) {
-    if (!beliefs?.points) return [];
-    const mine = LETTERS.indexOf(seat);
-    const points = beliefs.points.map((mean) => mean.toFixed(1).replace("-", "−"));
-    const others = points.map((mean, index) => `${players[index].name} ${mean}`).filter((_, index) => index !== mine);
-    return [h("p", { class: "outlook" }, `With what ${name(seat)} could know, ${doing(seat, "expects", cast)} about ${points[mine]} points, and ${listed(others)} (${beliefs.deals} simulated deals). If the cards were counted now, ${name(seat)} would be lowest in ${Math.round(100 * beliefs.lowest)} of 100 cases.`)];
-  }
-
-  // A row for each card that the seat has not seen: a cell with a stronger colour is more likely, and a frame marks the real card.
-  function strips(beliefs, seat) {
-    if (!beliefs?.unseen.length) return [];
-    const classes = beliefs.classes.map((name) => name.replace("-", "−"));
-    const { unseen } = beliefs;
-    const percent = (share) => (share > 0 && share < 0.005 ? "below 1 %" : `${Math.round(100 * share)} %`);
-    // The shade is set by the script, because the content security policy forbids style attributes.
-    const shaded = (cell, share) => {
-      cell.style.setProperty("--share", Math.min(1, 2.5 * share));
-      return cell;
-    };
-    const strip = ({ spot, truth, even, inferred }) => {
-      const shares = inferred ?? even;
-      const likeliest = shares.indexOf(Math.max(...shares));
-      const label = `${capital(inCards(spot, cast))} is ${classes[truth]}. Its ${inferred ? "estimated " : ""}chance was ${percent(shares[truth])}${inferred ? `, and by the seen cards alone exactly ${(100 * even[truth]).toFixed(1)} %` : ""}. Most likely: ${classes[likeliest]} with ${percent(shares[likeliest])}`;
-      return h("tr", {}, h("th", { scope: "row" }, capital(inCards(spot, cast))),
-        h("td", {}, h("div", { class: "strip", role: "img", "aria-label": label, title: label },
-          ...shares.map((share, number) => shaded(h("i", { class: number === truth ? "true" : "" }), share)))),
-        h("td", {}, classes[truth]), h("td", {}, percent(shares[truth])), inferred ? h("td", {}, `${(100 * even[truth]).toFixed(1)} %`) : "");
-    };
-    const isInferred = unseen.some((one) => one.inferred);
-    return [
-      h("p", {}, `Each row is a card that ${doing(seat, "has", cast)} not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the real card.`),
-      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", "real card", "its chance", ...(isInferred ? ["by the seen cards alone"] : [])].map((head) => h("th", { scope: "col" }, head)))),
-        h("tbody", {}, ...unseen.map(strip)))];
   }
 
   function turn(step) {
@@ -341,7 +351,7 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
       ArrowLeft: () => (event.shiftKey ? turn(-1) : go(at - 1)),
       Home: () => go(0),
       End: () => go(places.length - 1),
-      w: understand,
+      w: () => tab("Why"),
       b: () => panel?.blunder(1),
       B: () => panel?.blunder(-1),
       o: () => { before.checked = !before.checked; flip(); },
@@ -353,6 +363,16 @@ export function watch(root, film, { explain, chances, playOn, open } = {}) {
     event.preventDefault();
     act();
   });
+
+  // A swipe to the left goes to the next decision, to the right to the previous one.
+  let touched = null;
+  for (const area of [board, ...parts]) {
+    area.addEventListener("touchstart", ({ touches }) => { touched = touches.length === 1 ? touches[0] : null; }, { passive: true });
+    area.addEventListener("touchend", ({ changedTouches: [{ clientX, clientY }] }) => {
+      const [x, y] = touched ? [clientX - touched.clientX, clientY - touched.clientY] : [0, 0];
+      if (Math.abs(x) > 48 && Math.abs(x) > 2 * Math.abs(y)) go(at - Math.sign(x));
+    }, { passive: true });
+  }
 
   function follow() {
     const asked = new URLSearchParams(location.hash.slice(1));

@@ -86,12 +86,12 @@ fn worlds(playouts: &AdvicePlayouts, view: &Observation<'_>) -> Vec<State> {
 
 /// The exact chance of the seat after a decision.
 fn exact(playouts: &mut AdvicePlayouts, worlds: &[State], action: Action) -> f64 {
-    let seat = playouts.seat.index();
     let mut sum = 0.0;
     for world in worlds {
         let mut odometer = Odometer::default();
         loop {
-            let value = playouts.play(world, action, &mut odometer).values[seat];
+            let (ended, _) = playouts.play(world, action, &mut odometer);
+            let value = playouts.value(&ended);
             sum += odometer.probability() * value;
             if !odometer.advance() {
                 break;

@@ -17,6 +17,24 @@ struct Agreement {
     /// The number of repetitions of reviews that found a blunder, and of those that found it again.
     repeated: u32,
     again: u32,
+    /// The number of reasons, and of those whose difference has the same direction in the reference.
+    reasons: u32,
+    hold: u32,
+}
+
+/// Whether the difference in this sentence has the same direction between other games after the best decision and after the other one.
+fn holds(reason: &str, games: &[Continuations], state: &State) -> bool {
+    let [best, own] = [0, 1].map(|number| &games[number]);
+    let Some((text, shares)) = reason.split_once(" in ").filter(|_| reason.contains(" games, and in ")) else {
+        let seat = Seat::ALL[..state.table().seats()].iter().find(|seat| reason.contains(&format!(", {seat} has ")));
+        let gap = |games: &Continuations| games.points().nth(seat.unwrap().index()).unwrap();
+        return (gap(own) > gap(best)) == reason.contains(" more ");
+    };
+    let text = text.split_once("`, ").unwrap().1;
+    let mark = best.marks.keys().chain(own.marks.keys()).find(|mark| mark.text(state.table().rules()) == text);
+    let number = |text: &str| text.split_whitespace().next().unwrap().parse::<u32>().unwrap();
+    let said = number(shares) > number(shares.split_once(" and in ").unwrap().1);
+    mark.is_some_and(|&mark| (best.share(mark) > own.share(mark)) == said)
 }
 
 /// Reviews every decision of a match, several times with other random numbers.
@@ -29,8 +47,8 @@ struct Checker {
 }
 
 impl Checker {
-    /// The cost of `taken` against `best`, in many independent worlds.
-    fn reference(&mut self, state: &State, pair: [Action; 2]) -> MeanEstimate {
+    /// The cost of `taken` against `best`, and the games after both, in many independent worlds.
+    fn reference(&mut self, state: &State, pair: [Action; 2]) -> (MeanEstimate, Vec<Continuations>) {
         let seat = state.actor().unwrap();
         let view = state.observe(seat);
         let worlds = self.worlds as usize;
@@ -41,7 +59,8 @@ impl Checker {
         let sample = inference.sample(&view, policy, &settings, (0.0, 0), 77);
         let past = inference.past();
         let mut table = ReviewPlayouts { policy, valuer, past, seat, number: self.worlds, blunder: 0.0 };
-        table.measure(pair, &sample, 78, self.worlds)[seat.index()]
+        let (costs, games) = table.measure(&pair, &sample, 78, self.worlds);
+        (costs[1][seat.index()], games)
     }
 }
 
@@ -59,10 +78,16 @@ impl Observer for Checker {
         if let Some(known) = review.known {
             self.found.uncertain += u32::from(!known.is_certain);
             if known.is_certain && known.cost.error > 0.0 {
-                let reference = self.reference(state, [known.best, action]);
+                let (reference, games) = self.reference(state, [known.best, action]);
                 let error = (known.cost.error.powi(2) + reference.error.powi(2)).sqrt();
                 self.found.intervals += 1;
                 self.found.covered += u32::from((known.cost.mean - reference.mean).abs() <= 1.96 * error);
+                if let Some(reason) = review.reason.as_deref() {
+                    let holds = holds(reason, &games, state);
+                    eprintln!("{holds}: {reason} Cost {:.3}", known.cost.mean);
+                    self.found.reasons += 1;
+                    self.found.hold += u32::from(holds);
+                }
             }
             let blunder = self.reviewer.blunder();
             if review.is_blunder(blunder) {
@@ -116,4 +141,24 @@ fn cost_intervals_cover_a_reference_and_find_blunders() {
     } else {
         assert!(found.intervals >= 4 && covered >= 0.75, "{covered} of {found:?}");
     }
+}
+
+/// With `CAMBIO_FULL=1`: about 100 reasons.
+#[test]
+fn differences_in_reasons_hold_in_other_worlds() {
+    let is_full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
+    let (deals, playouts) = if is_full { (16, 200) } else { (2, 60) };
+    let rules = Rules::preset("classic").unwrap().of_one_round();
+    let mut found = Agreement::default();
+    for deal in 0..deals {
+        let setup = MatchSetup { rules, seats: 3, key: Key::new(9, deal) };
+        let mut seated = ["random", "greedy", "heuristic"].map(|spec| roster().parse(spec).unwrap().make());
+        let reviewer = Reviewer::new(&rules, 3, playouts);
+        let mut checker = Checker { reviewer, repetitions: 0, worlds: 1000, found: std::mem::take(&mut found) };
+        play_match(&setup, &mut seated, &mut checker).unwrap();
+        found = checker.found;
+    }
+    eprintln!("{found:?}");
+    assert!(found.reasons >= if is_full { 60 } else { 4 }, "{found:?}");
+    assert!(f64::from(found.hold) >= 0.8 * f64::from(found.reasons), "{found:?}");
 }

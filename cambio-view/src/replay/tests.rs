@@ -48,3 +48,17 @@ fn labels_that_are_words_are_marked_in_the_lines() {
     let drawn: Vec<&str> = lines.filter_map(|line| Some(line.split_once(" draws ")?.1)).collect();
     assert!(drawn.contains(&"[swap]") && !drawn.contains(&"swap"), "{drawn:?}");
 }
+
+#[test]
+fn the_cards_of_a_seat_at_the_end_are_one_line() {
+    let replay = Replay::of(&record(&["me", "Kim"])).unwrap();
+    let lines = &replay.rounds[0].frames.last().unwrap().lines;
+    let hands: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| match line {
+            EventLine::Open(text) if text.as_bytes()[1].is_ascii_digit() => Some(&text[..1]),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(hands, ["a", "b"]);
+}
