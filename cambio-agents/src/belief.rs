@@ -276,7 +276,11 @@ impl Belief {
                 self.evidence.flatten(from);
             }
             Motion::Added { spot } => self.evidence.flatten(spot),
-            _ => {}
+            Motion::Seen { .. }
+            | Motion::Shown { .. }
+            | Motion::Drawn { .. }
+            | Motion::Reshuffled { .. }
+            | Motion::Nothing => {}
         }
         match self.rules.window_sign(&sighting) {
             WindowSign::Opens(opener) => self.window = Some((opener, SeatSet::EMPTY)),

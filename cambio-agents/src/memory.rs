@@ -162,7 +162,11 @@ impl Memory {
                 self.set(to, trace);
                 self.set(from, None);
             }
-            _ => {}
+            Motion::Seen { face: None, .. }
+            | Motion::Flipped { .. }
+            | Motion::Added { .. }
+            | Motion::Reshuffled { .. }
+            | Motion::Nothing => {}
         }
     }
 

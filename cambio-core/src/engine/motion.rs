@@ -117,7 +117,11 @@ impl<T: Copy> OnTable<T> {
                 self.set(from, self.none);
             }
             Motion::Added { spot } => self.set(spot, new),
-            _ => {}
+            Motion::Seen { .. }
+            | Motion::Shown { .. }
+            | Motion::Flipped { .. }
+            | Motion::Reshuffled { .. }
+            | Motion::Nothing => {}
         }
     }
 }
@@ -159,7 +163,14 @@ impl<Face: Copy> Event<Face> {
             Event::Gave { from, to, .. } => Motion::Moved { from, to },
             Event::Penalised { spot, .. } => Motion::Added { spot },
             Event::Reshuffled { cards } => Motion::Reshuffled { cards },
-            _ => Motion::Nothing,
+            Event::TurnBegan { .. }
+            | Event::Skipped { .. }
+            | Event::Touched { .. }
+            | Event::Aborted { .. }
+            | Event::PenaltyWaived { .. }
+            | Event::Called { .. }
+            | Event::BecameSafe { .. }
+            | Event::Ended { .. } => Motion::Nothing,
         }
     }
 }

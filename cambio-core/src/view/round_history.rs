@@ -107,7 +107,12 @@ impl PublicEvent {
             Event::Gave { seat, from, to } => (16, seat, [Some(from), Some(to)], None),
             Event::Called { seat } => (17, seat, [None; 2], None),
             Event::BecameSafe { seat } => (18, seat, [None; 2], None),
-            _ => return None,
+            Event::Dealt { .. }
+            | Event::Flipped { .. }
+            | Event::TurnBegan { .. }
+            | Event::Reshuffled { .. }
+            | Event::Ended { .. }
+            | Event::TurnedUp { .. } => return None,
         };
         Some(PublicEvent { code, seat, spots, card })
     }
