@@ -734,7 +734,9 @@ class Checks:
             better = text.split("“")[1].split("”")[0]
             assert page.text_content(".legend .better") == f"better: {better}"
             choices = page.locator(".choices th").all_text_contents()
-            assert choices[0].lower() == better and sum(choice.endswith("played") for choice in choices) == 1, f"{better}, {choices}"
+            assert choices[0].lower() == better and sum(choice.endswith("played") for choice in choices) == 1, (
+                f"{better}, {choices}"
+            )
             assert all(page.locator(".choices td:nth-child(3)").all_text_contents()), "a choice has no word for its cost"
             grade = page.text_content(".reasons .grade")
             assert (grade in ("Mistake", "Blunder")) == page.locator(".reason").count(), f"{grade}: {page.text_content('.reasons')}"
@@ -790,7 +792,9 @@ class Checks:
             self.is_well(page, f"win chance at {width} px, {scheme}")
         page.reload()
         page.wait_for_selector(".costs", state="attached")
-        assert page.evaluate("document.querySelector('.costs').textContent") == before, "the numbers change when the page is reloaded"
+        assert page.evaluate("document.querySelector('.costs').textContent") == before, (
+            "the numbers change when the page is reloaded"
+        )
         number = int(costly[0][0].split("decision=")[1])
         page.click("role=tab[name=Chances]")
         page.click("button:text-is('Try again') >> nth=0")

@@ -546,7 +546,9 @@ def call_rule(run, options):
     loses."""
     form, field = options.get("form", "one"), options.get("field", options["player"])
     keys = options["rules"], options["seats"], options["player"], field, form
-    (row,) = [row for row in run.rows("rules.csv") if keys == tuple(row[key] for key in ("rules", "seats", "player", "field", "form"))]
+    (row,) = [
+        row for row in run.rows("rules.csv") if keys == tuple(row[key] for key in ("rules", "seats", "player", "field", "form"))
+    ]
     return lost(row) if options["show"] == "wins" else row["limits"].replace("-", "−")
 
 
