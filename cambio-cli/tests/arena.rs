@@ -202,12 +202,12 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
 }
 
 #[test]
-fn races_and_self_play_print_their_results() {
+fn races_searches_and_self_play_print_their_results() {
     let folder = folder("methods");
     let raced = prints(&folder, "tune --agent greedy(call_at=?) --range 0..15:3 --method race --deals 1200 --quiet");
     assert!(raced.contains(" deal blocks\n") && raced.contains("best: greedy(call_at="), "{raced}");
-    let words = "tune --agent heuristic(call_at=?,decay=?) --range 0..15:5 --range 0..1:0.5 --method race --deals 240 \
-                 --validate 50 --field random(pass=0.9) --quiet";
+    let words = "tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 40 \
+                 --generations 6 --validate 50 --field random(pass=0.9) --quiet";
     let one = prints(&folder, &format!("{words} --threads 1"));
     assert!(one.contains("on 50 fresh deals: ") && one == prints(&folder, &format!("{words} --threads 2")), "{one}");
     let own =

@@ -371,6 +371,8 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     assert_eq!((all(&document, "svg").count(), classes(&document, "best")), (4, 4));
     let several = "tune --agent heuristic(call_at=?,decay=?) --range 0..4:2 --range 0..1:0.5 --deals 30 --validate 30";
     assert_eq!(classes(&parsed(&tune(several, "several")), "thin"), 9);
+    let cma = "tune --agent heuristic(call_at=?,decay=?) --range 0..9 --range 0..1:0.1 --method cma --deals 10 --generations 2 --validate 0";
+    assert_eq!(classes(&parsed(&tune(cma, "cma")), "best"), 1);
 }
 
 /// Regression test: formerly the interval of a shutout was ± 0, and all ratings of the table were missing.

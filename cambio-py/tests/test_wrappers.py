@@ -269,7 +269,7 @@ def test_only_the_parallel_environment_is_parallelizable() -> None:
         ),
         (
             functools.partial(cambio.tune, "greedy(call_at=?)", "3..4"),
-            "deals seats seed threads rounds mixture validate luck",
+            "deals seats seed threads rounds mixture generations validate luck",
         ),
         (functools.partial(cambio.advantage, "greedy", "sharp"), "deals seats seed threads playouts"),
         (functools.partial(cambio.TextPlayer, str), "attempts rules otherwise"),

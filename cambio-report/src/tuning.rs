@@ -260,7 +260,7 @@ impl<'a> Tuning<'a> {
     }
 }
 
-/// The files of a tuning: `curve.csv`, `scores.csv`, `tuning.json` and `report.html`.
+/// The files of a tuning: `curve.csv`, `scores.csv` (not with CMA-ES), `tuning.json` and `report.html`.
 ///
 /// The columns of `curve.csv` are the fields of [`ResponsePoint`], and a column of numbers for each tuned parameter.
 ///
@@ -304,7 +304,7 @@ impl<'a> Tuning<'a> {
 ///     }),
 /// };
 /// let files = tuning_files(&Tuned { points, scores: Vec::new(), result })?;
-/// let (name, page) = &files[3];
+/// let (name, page) = &files[2];
 /// assert_eq!(*name, "report.html");
 /// assert!(String::from_utf8_lossy(page).contains("The best of greedy(call_at=?)"));
 /// # Ok::<(), std::io::Error>(())
@@ -318,11 +318,13 @@ pub fn tuning_files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>
     points.iter().try_for_each(|point| curve.serialize((point, point.value.split(' ').collect::<Vec<_>>())))?;
     let whole = |csv: csv::Writer<Vec<u8>>| csv.into_inner().map_err(csv::IntoInnerError::into_error);
     let mut files = vec![("curve.csv", whole(curve)?)];
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    for (index, scores) in scores.iter().enumerate() {
-        append(scores, index == 0, &mut csv)?;
+    if !scores.is_empty() {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        for (index, scores) in scores.iter().enumerate() {
+            append(scores, index == 0, &mut csv)?;
+        }
+        files.push(("scores.csv", whole(csv)?));
     }
-    files.push(("scores.csv", whole(csv)?));
     let text = serde_json::to_string_pretty(result)? + "\n";
     files.push(("tuning.json", text.into_bytes()));
     files.push(("report.html", of_tuning(Tuning { points, result }).html().into_bytes()));

@@ -122,7 +122,7 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
 }
 
 table! {
-    /// A row of `scores.csv`: the payoffs of all candidates against one field in one deal.
+    /// A row of `scores.csv`: the payoffs of all candidates against one field in one deal. CMA-ES does not write this file.
     ScoreRow {
         /// The field, that is, the opponents, separated by ` | `.
         field: String,

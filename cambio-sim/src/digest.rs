@@ -70,6 +70,7 @@ pub(crate) mod streams {
     pub(crate) const PAIRS: u32 = 2 << 16;
     pub(crate) const GAMES: u32 = 3 << 16;
     pub(crate) const CURVE: u32 = 4 << 16;
+    pub(crate) const SEARCH: u32 = 5 << 16;
     pub(crate) const EQUALS: u32 = 6 << 16;
     pub(crate) const BASELINE: u32 = 7 << 16;
     pub(crate) const ADJUSTED_PAIRS: u32 = 9 << 16;

@@ -10,8 +10,8 @@
 //! close to 0. [`ratings`] fits strengths to
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
 //! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks and stopped tests.
-//! [`curve`] has response curves with bands, [`histogram`] counts integers. Covariances are of type [`Matrix`]. Random numbers come from the caller's
-//! generator ([`ResampleRng`]).
+//! [`search`] optimises many parameters, [`curve`] has response curves with bands, [`histogram`] counts integers.
+//! Covariances are of type [`Matrix`]. Random numbers come from the caller's generator ([`ResampleRng`]).
 //!
 //! Every function returns the same bits on every CPU: `libm` computes logarithms and similar functions.
 //!
@@ -47,6 +47,7 @@ pub mod planning;
 pub mod race;
 pub mod ratings;
 mod resampling;
+pub mod search;
 pub mod simultaneous;
 pub mod sprt;
 

@@ -39,7 +39,7 @@ Progress: TypeAlias = Callable[[str], object]
 Interval: TypeAlias = tuple[float, float | None]
 Verdict: TypeAlias = Literal["first", "second", "undecided"]
 Payoff: TypeAlias = Literal["rank_points", "win", "points", "margin"]
-Method: TypeAlias = Literal["sweep", "race"]
+Method: TypeAlias = Literal["sweep", "race", "cma"]
 Luck: TypeAlias = Literal["auto", "on", "off"]
 
 
@@ -181,6 +181,7 @@ class TuneOptions(SettingOptions, total=False):
     payoff: Payoff
     method: Method
     deals: SupportsIndex
+    generations: SupportsIndex
     validate: SupportsIndex
     incumbent: str
 
@@ -210,7 +211,7 @@ class ExploitOptions(TypedDict, total=False):
 WORDS: dict[str, tuple[str, ...]] = {
     "luck": ("auto", "on", "off"),
     "payoff": ("rank_points", "win", "points", "margin"),
-    "method": ("sweep", "race"),
+    "method": ("sweep", "race", "cma"),
 }
 
 
@@ -300,8 +301,8 @@ def tune(
         >>> cambio.tune("greedy(call_at=?)", "3..9", deals=200, validate=0).best
         '5'
 
-    `method` is "sweep" (`deals` deals for each value) or "race" (drops the worse half of the values again and again; `deals` deal
-    blocks in all). The winner and the `incumbent`, by default
+    `method` is "sweep" (`deals` deals for each value), "race" (drops the worse half of the values again and again; `deals` deal
+    blocks in all) or "cma" (`deals` deals in each of at most `generations` generations). The winner and the `incumbent`, by default
     the agent with its default values, then play `validate` fresh deals. The folder `out` keeps the scores and gets the files of `cambio tune --out`; the same call continues an interrupted tuning. `agents` are
     Python agents by name, as in `run`; specs can set the parameters of their constructors.
 

@@ -5,12 +5,15 @@ use std::ops::Range;
 use cambio_agents::Roster;
 use cambio_stats::empirical::EmpiricalGame;
 use cambio_stats::race::race;
+use cambio_stats::search::CmaEs;
 use cambio_stats::{Joint, Matrix};
+use itertools::Itertools;
 
 use super::result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
 use super::task::{FieldScores, TuneOptions, Tuned, corners, invalid, spaced};
 use super::values::Values;
 use super::{Candidates, ResponsePoint};
+use crate::digest::{resampling, streams};
 use crate::plan::Payoff;
 use crate::play::PlayError;
 use crate::study::{StudyDriver, StudyError, StudyStep, lock_of};
@@ -63,6 +66,20 @@ struct TuningRun<'a, 'd> {
     driver: &'a mut StudyDriver<'d>,
 }
 
+/// The candidates at the end of a search.
+struct SearchResult {
+    measured: Candidates,
+    values: Vec<Vec<f64>>,
+    /// The scores of each candidate by deal; a higher score is better.
+    scores: Vec<Vec<f64>>,
+    /// The index of the best candidate.
+    best: usize,
+    /// The number of deal blocks that the search played.
+    blocks: u64,
+    /// The number of deals that the search used.
+    deals: u64,
+}
+
 impl TuningRun<'_, '_> {
     fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates, StudyError> {
         Candidates::new(self.task, self.roster, candidates, field)
@@ -92,7 +109,7 @@ impl TuningRun<'_, '_> {
         self.task.setting.table.seed("tune")
     }
 
-    /// Chooses the best value by a sweep or a race, and compares it with the incumbent.
+    /// Searches for the best value, and compares it with the incumbent.
     fn against_field(mut self) -> Result<Tuned, StudyError> {
         let task = self.task;
         let field = match task.field.as_slice() {
@@ -104,12 +121,38 @@ impl TuningRun<'_, '_> {
             (Some(incumbent), _) => Some(incumbent.clone()),
             (None, _) => Some(task.bare(self.roster, &self.ranges)?),
         };
-        let grid = task.grid(&self.ranges, Some(1))?;
         self.begin(&field, incumbent.as_ref())?;
-        let candidates: Vec<String> = grid.iter().map(|values| task.filled(values)).collect();
-        let measured = self.measured(&candidates, &field)?;
+        let SearchResult { measured, values, mut scores, best, blocks, deals } = match task.method {
+            MethodName::Sweep | MethodName::Race => self.choose(&field)?,
+            MethodName::Cma => self.evolve(&field)?,
+        };
+        // The sign is restored after the curve, because simultaneous inference needs a payoff that is maximized.
+        let values: Vec<String> = values.iter().map(|values| spaced(values)).collect();
+        let mut points = measured.curve(&task.field_name(&field), &values, &scores, self.seed());
+        if task.payoff.sign() < 0.0 {
+            scores.iter_mut().flatten().for_each(|score| *score = -*score);
+            points.iter_mut().for_each(negate);
+        }
+        let scores = FieldScores { field: task.field_name(&field), agents: measured.labels(), by_deal: scores };
+        let scores = if task.method == MethodName::Cma { Vec::new() } else { vec![scores] };
+        let ResponsePoint { agent: best, value: best_value, payoff: estimate, .. } = points[best].clone();
+        let validation = match incumbent.filter(|_| !self.driver.is_interrupted()) {
+            Some(incumbent) => self.validate(&best, incumbent, &field, deals..deals + task.validate)?,
+            None => None,
+        };
+        let found = TuningOutcome::AgainstField(AgainstField { blocks, best, best_value, estimate, validation });
+        let result = self.result(field, measured.measures_luck(), found);
+        Ok(Tuned { points, scores, result })
+    }
+
+    /// Runs the method sweep or race.
+    fn choose(&mut self, field: &[String]) -> Result<SearchResult, StudyError> {
+        let task = self.task;
+        let values = task.grid(&self.ranges, Some(1))?;
+        let candidates: Vec<String> = values.iter().map(|values| task.filled(values)).collect();
+        let measured = self.measured(&candidates, field)?;
         let sign = task.payoff.sign();
-        let (mut used, mut scores) = (0, vec![Vec::new(); candidates.len()]);
+        let mut scores = vec![Vec::new(); candidates.len()];
         let mut ask = |which: &[usize], deals: Range<u64>| {
             self.driver.tell(StudyStep::Play(format!(
                 "{} values, deals {} to {}",
@@ -117,7 +160,6 @@ impl TuningRun<'_, '_> {
                 deals.start,
                 deals.end
             )));
-            used = used.max(deals.end);
             let mut found = measured.scores(self.driver, which, deals)?;
             found.iter_mut().flatten().for_each(|score| *score *= sign);
             for (&candidate, found) in which.iter().zip(&found) {
@@ -128,7 +170,7 @@ impl TuningRun<'_, '_> {
         let all: Vec<usize> = (0..candidates.len()).collect();
         let best = match task.method {
             MethodName::Race => race(candidates.len(), task.deals, ask).map(Some),
-            MethodName::Sweep => ask(&all, 0..task.deals).map(|_| None),
+            MethodName::Sweep | MethodName::Cma => ask(&all, 0..task.deals).map(|_| None),
         };
         let best = match best {
             Ok(best) => best,
@@ -142,26 +184,56 @@ impl TuningRun<'_, '_> {
             highest(scores.iter().map(|scores| if scores.len() == deals { mean(scores) } else { f64::NEG_INFINITY }))
         });
         let blocks = scores.iter().map(|scores| scores.len() as u64).sum();
-        // The sign is restored after the curve, because simultaneous inference needs a payoff that is maximized.
-        let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
-        let mut points = measured.curve(&task.field_name(&field), &values, &scores, self.seed());
-        if sign < 0.0 {
-            scores.iter_mut().flatten().for_each(|score| *score *= sign);
-            points.iter_mut().for_each(negate);
+        Ok(SearchResult { measured, values, scores, best, blocks, deals: deals as u64 })
+    }
+
+    /// Runs a CMA-ES search. After an interrupt, the centre has the scores of the last generation.
+    fn evolve(&mut self, field: &[String]) -> Result<SearchResult, StudyError> {
+        let (task, each, sign) = (self.task, self.task.deals, self.task.payoff.sign());
+        let ranges = self.ranges.clone();
+        let at = |point: &[f64]| ranges.iter().zip(point).map(|(values, place)| values.at(*place)).collect_vec();
+        let mut search = CmaEs::new(ranges.len(), resampling(self.seed(), streams::SEARCH));
+        let (mut deals, mut blocks, mut last) = (0, 0, Vec::new());
+        for number in 0..task.generations {
+            let centre = spaced(&at(&search.centre()));
+            self.driver.tell(StudyStep::Play(format!("generation {number}, centre {centre}")));
+            let score = |points: &[Vec<f64>]| {
+                let specs = points.iter().map(|point| task.filled(&at(point))).collect_vec();
+                let distinct = specs.iter().cloned().sorted().dedup().collect_vec();
+                let which = (0..distinct.len()).collect_vec();
+                let scores = self.measured(&distinct, field)?.scores(self.driver, &which, deals..deals + each)?;
+                interrupted_if(self.driver.is_interrupted())?;
+                deals += each;
+                blocks += distinct.len() as u64 * each;
+                let of_deal = |deal| scores.iter().map(|scores| scores[deal]).sum::<f64>() / scores.len() as f64;
+                last = (0..each as usize).map(of_deal).collect();
+                let mean_of =
+                    |spec| mean(&scores[distinct.binary_search(spec).expect("`distinct` contains all specs")]);
+                Ok::<_, StudyError>(specs.iter().map(|spec| sign * mean_of(spec)).collect())
+            };
+            match search.step(score) {
+                Ok(()) if search.spread() >= 0.01 => {}
+                Ok(()) | Err(StudyError::Play(PlayError::Interrupted)) => break,
+                Err(error) => return Err(error),
+            }
         }
-        let scores = FieldScores { field: task.field_name(&field), agents: measured.labels(), by_deal: scores };
-        let ResponsePoint { agent: best, value: best_value, payoff: estimate, .. } = points[best].clone();
-        let validation = match incumbent.filter(|_| !self.driver.is_interrupted()) {
-            Some(incumbent) => self.validate(&best, incumbent, &field, used..used + task.validate)?,
-            None => None,
-        };
-        let found = TuningOutcome::AgainstField(AgainstField { blocks, best, best_value, estimate, validation });
-        let result = self.result(field, measured.measures_luck(), found);
-        Ok(Tuned { points, scores: vec![scores], result })
+        let values = at(&search.centre());
+        let measured = self.measured(&[task.filled(&values)], field)?;
+        let mut scores = measured.scores(self.driver, &[0], deals..deals + each)?;
+        blocks += scores[0].len() as u64;
+        if scores[0].is_empty() {
+            interrupted_if(last.is_empty())?;
+            scores = vec![last];
+        }
+        scores[0].iter_mut().for_each(|score| *score *= sign);
+        Ok(SearchResult { measured, values: vec![values], scores, best: 0, blocks, deals: deals + each })
     }
 
     /// Checks the first and last candidates, the field and the incumbent before play begins.
     fn begin(&mut self, field: &[String], incumbent: Option<&String>) -> Result<(), StudyError> {
+        if self.task.method != MethodName::Cma {
+            self.task.grid(&self.ranges, Some(1))?;
+        }
         for agent in incumbent.into_iter().chain(field) {
             self.roster.parse(agent).map_err(invalid)?;
         }

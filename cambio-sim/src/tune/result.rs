@@ -200,6 +200,8 @@ pub enum MethodName {
     Sweep,
     /// Sequential halving: repeatedly drops the worse half of the values
     Race,
+    /// CMA-ES, for several parameters at once
+    Cma,
 }
 
 impl fmt::Display for MethodName {
@@ -207,6 +209,7 @@ impl fmt::Display for MethodName {
         f.write_str(match self {
             MethodName::Sweep => "sweep",
             MethodName::Race => "race",
+            MethodName::Cma => "cma",
         })
     }
 }

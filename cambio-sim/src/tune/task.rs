@@ -15,12 +15,13 @@ use crate::plan::{Experiment, Focal, Lineups, Payoff, PlanError};
 use crate::play::PlayError;
 use crate::study::{SettingOptions, StudyDriver, StudyError, in_range};
 
-/// The maximum number of values.
+/// The maximum number of values for the methods sweep and race.
 const MAX_VALUES: usize = 10_000;
 /// The maximum number of deals in a stage of tuning. The score of each value on each deal is kept until the end.
 const MAX_DEALS: u64 = 10_000_000;
 /// The maximum number of scores in a stage. This number of scores takes 0.8 GB.
 const MAX_SCORES: u64 = 100_000_000;
+const MAX_GENERATIONS: u64 = 100_000;
 
 /// A tuning: an agent with question marks, the values to try, and the opponents. [`TuneOptions::run`] searches for the best values.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
@@ -54,9 +55,13 @@ pub struct TuneOptions {
     /// The search method
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub method: MethodName,
-    /// The number of deals for each value; with race, the number of deal blocks for all values together
+    /// The number of deals for each value (sweep) or for each generation (cma); with race, the number of deal blocks
+    /// for all values together
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().deals))]
     pub deals: u64,
+    /// With cma: the number of generations
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().generations))]
+    pub generations: u64,
     /// The number of fresh deals on which the winner and the incumbent play against the same field; 0 for no validation
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::default().validate))]
     pub validate: u64,
@@ -76,6 +81,7 @@ impl Default for TuneOptions {
             payoff: Payoff::default(),
             method: MethodName::default(),
             deals: 1000,
+            generations: 30,
             validate: 1000,
             incumbent: None,
         }
@@ -87,7 +93,7 @@ impl Default for TuneOptions {
 pub struct Tuned {
     /// The response curve: the rows of `curve.csv`. In self-play mode, one curve per field, one after another.
     pub points: Vec<ResponsePoint>,
-    /// The scores behind the curves, one item per field.
+    /// The scores behind the curves, one item per field; empty after CMA-ES, because its candidates change.
     pub scores: Vec<FieldScores>,
     /// The result: the object of `tuning.json`.
     pub result: TuningResult,
@@ -129,6 +135,7 @@ impl TuneOptions {
             return Err(StudyError::Task(what));
         }
         in_range("deals", self.deals, 2, MAX_DEALS)?;
+        in_range("generations", self.generations, 1, MAX_GENERATIONS)?;
         in_range("validate", self.validate, 0, MAX_DEALS)?;
         if self.field.iter().any(|field| field == "self") {
             let is_alone = self.is_against_itself() && !self.mixture && self.method == MethodName::Sweep;
@@ -168,7 +175,7 @@ impl TuneOptions {
 
     /// The command that repeats this tuning, with every option that differs from its default and changes the result.
     pub fn command(&self) -> String {
-        const ORDER: [&str; 14] = [
+        const ORDER: [&str; 15] = [
             "agent",
             "range",
             "field",
@@ -178,6 +185,7 @@ impl TuneOptions {
             "luck",
             "method",
             "deals",
+            "generations",
             "validate",
             "incumbent",
             "seed",
@@ -192,7 +200,9 @@ impl TuneOptions {
         own.insert("seed".to_owned(), if is_usual { "tune".into() } else { seed.to_string().into() });
         let mut words = vec!["cambio".to_owned(), "tune".to_owned()];
         for name in ORDER {
-            let is_used = name == "deals" || own[name] != default[name];
+            let is_used = name == "deals"
+                || name == "generations" && self.method == MethodName::Cma
+                || own[name] != default[name];
             let values = match &own[name] {
                 serde_json::Value::Array(values) => values.clone(),
                 value if is_used => vec![value.clone()],
@@ -217,7 +227,7 @@ impl TuneOptions {
         let count = ranges.iter().map(Values::count).fold(1, usize::saturating_mul);
         if count > MAX_VALUES {
             return Err(StudyError::Task(format!(
-                "the ranges must have at most {MAX_VALUES} combinations, found {count}"
+                "the ranges must have at most {MAX_VALUES} combinations, found {count}; the method cma has no such limit"
             )));
         }
         let values = count as u64;

@@ -56,7 +56,7 @@ def main(words: list[str] | None = None) -> int:
         "--field", action="append", metavar="SPEC", help="an opponent; `self` for tables of the candidates themselves"
     )
     search.add_argument("--payoff", default="rank_points", help="rank_points, win, points or margin")
-    search.add_argument("--method", default="sweep", help="sweep or race")
+    search.add_argument("--method", default="sweep", help="sweep, race or cma")
     search.add_argument("--deals", type=int, default=1000)
     search.add_argument("--validate", type=int, default=1000, help="fresh deals to compare the winner with the incumbent")
     search.add_argument("--incumbent", metavar="SPEC")

@@ -1,7 +1,7 @@
 use super::*;
 
 const ITSELF: &str = r#"{"version":"0.1.0","agent":"greedy(call_at=?)","ranges":["3..4"],"rules":"faessler","seats":3,"field":"self","payoff":"win","seed":"7","command":"cambio tune","deals":30,"symmetric_equilibria":[],"nash":null,"values":["3","4"]}"#;
-const FIELD: &str = r#"{"version":"0.1.0","agent":"greedy(call_at=?)","ranges":["3..4"],"rules":"classic","seats":2,"field":["greedy"],"payoff":"points","seed":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","method":"race","command":"cambio tune","blocks":60,"best":"greedy(call_at=3)","best_value":"3","estimate":-0.1,"validation":{"deals":30,"winner":0.5,"incumbent":"greedy","incumbent_mean":0.5,"difference":0.0,"low":null,"high":null}}"#;
+const FIELD: &str = r#"{"version":"0.1.0","agent":"greedy(call_at=?)","ranges":["3..4"],"rules":"classic","seats":2,"field":["greedy"],"payoff":"points","seed":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","method":"cma","command":"cambio tune","blocks":60,"best":"greedy(call_at=3)","best_value":"3","estimate":-0.1,"validation":{"deals":30,"winner":0.5,"incumbent":"greedy","incumbent_mean":0.5,"difference":0.0,"low":null,"high":null}}"#;
 
 #[test]
 fn tuning_results_round_trip() {
@@ -25,7 +25,7 @@ fn invalid_tuning_results_are_refused_with_the_reason() {
         (FIELD, r#""blocks":60,"#, "", of_outcome),
         (FIELD, r#""winner":0.5,"#, "", of_outcome),
         (FIELD, r#"["greedy"]"#, "7", "invalid type: integer `7`, expected a string"),
-        (FIELD, r#""race""#, r#""luck""#, "unknown variant `luck`, expected `sweep` or `race`"),
+        (FIELD, r#""cma""#, r#""luck""#, "unknown variant `luck`, expected one of `sweep`, `race`, `cma`"),
         (FIELD, r#""agent":"greedy(call_at=?)","#, "", "missing field `agent`"),
     ] {
         assert!(text.contains(old), "{old}");
