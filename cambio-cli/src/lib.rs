@@ -86,7 +86,7 @@ enum Command {
     Run(run::Args),
     /// Play agents against each other without an experiment file
     #[command(
-        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
+        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200\n  cambio match 'rollout(n=?)' 'ismcts(iterations=?)' --equal-time 5"
     )]
     Match(duel::Args),
     /// Print tables, rewrite the report, or compare runs

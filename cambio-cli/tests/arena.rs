@@ -475,6 +475,19 @@ fn match_plays_the_same_as_an_experiment_file() {
     }
 }
 
+#[test]
+fn equal_time_finds_budgets_and_plays_with_them() {
+    let folder = folder("equal_time");
+    let words = "match rollout(n=?) ismcts(iterations=?) greedy --equal-time 0.1 --deals 2 --quiet";
+    let (table, found) = streams(&folder, words);
+    assert!(!found.contains('?'), "{found}");
+    for start in ["rollout(n=", "ismcts(iterations=", "greedy"] {
+        assert!(found.contains(&format!(" per decision: {start}")) && table.contains(start), "{found}{table}");
+    }
+    refuses(&folder, "match rollout(epsilon=?) greedy --equal-time 1", "in place of a whole number");
+    refuses(&folder, "match rollout(n=?) greedy", "--equal-time");
+}
+
 /// Regression test: formerly "is not shown to be better than" stood above a score of 0.89.
 #[test]
 fn the_verdict_of_a_sequential_test_names_its_margin() {

@@ -29,6 +29,7 @@ mod comparison;
 mod dictionary;
 pub mod digest;
 mod disk;
+mod equal_time;
 mod exploit;
 mod plan;
 mod play;
@@ -53,6 +54,7 @@ pub use digest::{
     RatingRow, SeatRow, SummaryRow,
 };
 pub use disk::RunError;
+pub use equal_time::equal_time;
 pub use exploit::{ExploitOptions, ResponderGain};
 pub use plan::{
     Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Hypothesis, HypothesisSpec, Lineup, LineupRule, Lineups,
