@@ -26,6 +26,8 @@ mod progress;
 mod replay;
 #[cfg(feature = "report")]
 mod report;
+#[cfg(feature = "report")]
+mod review;
 mod rules;
 mod run;
 mod run_check;
@@ -89,10 +91,11 @@ enum Command {
         after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200\n  cambio match 'rollout(n=?)' 'ismcts(iterations=?)' --equal-time 5"
     )]
     Match(duel::Args),
-    /// Print tables, rewrite the report, or compare runs
+    /// Print tables, rewrite the report, compare or review runs
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md\n  \
-                      cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots"
+                      cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots\n  \
+                      cambio report runs/quickstart --review review --matches 40"
     )]
     #[cfg(feature = "report")]
     Report(report::Args),
@@ -241,7 +244,7 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
         Command::Run(args) => run::run(&args, roster),
         Command::Match(args) => duel::run(&args, roster),
         #[cfg(feature = "report")]
-        Command::Report(args) => report::run(&args),
+        Command::Report(args) => report::run(&args, roster),
         Command::Verify(args) => verify::run(&args, roster),
         Command::Plan(args) => plan::run(&args),
         Command::Tune(args) => tune::run(&args, roster),

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use cambio_agents::Roster;
 use cambio_exec::{FileError, write_whole};
 use cambio_report::{Page, Plot, Run, of_comparison, of_run};
 use cambio_sim::{BaselineRow, Comparison, EquivalenceRow, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::write_page;
+use crate::review;
 use crate::run_check::tell_if_partial;
 use crate::say::{count, say};
 use crate::setting::{check_difference, positive};
@@ -41,11 +43,13 @@ pub(super) struct Args {
     margin: Option<f64>,
     /// Write the run to this file, which must not exist, for the site without a server (scripts/website.py): readers replay its
     /// matches in their browsers and compare them with the results
-    #[arg(long, value_name = "FILE", conflicts_with = "dry")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dry", "review"])]
     site: Option<PathBuf>,
+    #[command(flatten)]
+    review: review::ReviewArgs,
 }
 
-pub(super) fn run(args: &Args) -> CliResult {
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let [folder] = &args.folders[..] else { return compared(args) };
     if args.html.is_some() {
         return Err(
@@ -53,6 +57,9 @@ pub(super) fn run(args: &Args) -> CliResult {
         );
     }
     let stored = StoredRun::open(folder)?;
+    if let Some(out) = &args.review.review {
+        return review::run(&args.review, &stored, out, roster);
+    }
     if let Some(out) = &args.site {
         return site::write(&stored, out);
     }
@@ -97,6 +104,7 @@ impl Args {
             ("--margin", self.margin.is_some()),
             ("--baseline", self.baseline.is_some()),
             ("--site", self.site.is_some()),
+            ("--review", self.review.review.is_some()),
         ];
         given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }

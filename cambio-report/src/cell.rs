@@ -280,7 +280,7 @@ impl CellReport<'_> {
                 Ordering::Equal => "",
             };
             let text = format!("{}{half}", number(mean * 100.0, 1));
-            Some(TableCell { text, tone, shade: shade((mean - 0.5).abs() * 2.0) })
+            Some(TableCell { tone, shade: shade((mean - 0.5).abs() * 2.0), ..text.into() })
         };
         let mut shown =
             agents.iter().flat_map(|one| agents.iter().filter_map(|other| self.ranked.score(one.label, other.label)));
@@ -304,7 +304,7 @@ impl CellReport<'_> {
                 Ordering::Less => ("down", "▼ "),
             };
             let text = format!("{mark}{}{half}", signed(gap.mean, digits));
-            Some(TableCell { text, tone, shade: shade(gap.mean.abs() / most) })
+            Some(TableCell { tone, shade: shade(gap.mean.abs() / most), ..text.into() })
         };
         let caption = json!({ "unit": unit, "luck": self.plan.without_luck(), "pairs": self.ranked.pair_count() });
         let columns: Vec<usize> = (0..agents.len()).collect();

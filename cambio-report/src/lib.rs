@@ -19,6 +19,7 @@ mod leaderboard;
 mod learning;
 mod numbers;
 mod page;
+mod review;
 mod run;
 mod tuning;
 mod verdict;
@@ -32,5 +33,6 @@ pub use leaderboard::{Leaderboard, of_leaderboard};
 #[cfg(feature = "learn")]
 pub use learning::of_learning;
 pub use page::Page;
+pub use review::{ReviewTable, of_review};
 pub use run::{Run, of_run, with_page};
 pub use tuning::tuning_files;

@@ -195,6 +195,8 @@ pub(crate) struct TableCell {
     pub(crate) text: String,
     /// The CSS class: `up`, `down`, `long` or empty.
     pub(crate) tone: &'static str,
+    /// Where a link leads; empty without a link.
+    pub(crate) link: String,
     /// The strength of the shade, from 0 to 1.
     pub(crate) shade: f64,
 }

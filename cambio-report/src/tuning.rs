@@ -250,7 +250,7 @@ impl<'a> Tuning<'a> {
                 };
                 let text = format!("{mark}{}", number(point.payoff, self.digits()));
                 let shade = if mark.is_empty() { 0.0 } else { 0.25 };
-                TableCell { text, tone: if mark.is_empty() { "" } else { "up" }, shade }
+                TableCell { tone: if mark.is_empty() { "" } else { "up" }, shade, ..text.into() }
             };
             TableRow::new(*value, fields.iter().map(cell))
         };
