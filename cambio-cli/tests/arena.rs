@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command::{FIRST, bot, done, fails, play, prints, refuses, script, table};
+use crate::command::{FIRST, bot, done, fails, play, prints, refuses, script, streams, table};
 use crate::folder::folder;
 use cambio_sim::{Experiment, StoredRun, derive};
 
