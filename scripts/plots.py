@@ -129,22 +129,22 @@ def chart(cells, options):
 
 
 def card(limits, options):
-    """A card to print (A6): for each rule system and number of players the points at which to call. `limits` maps the rules to texts by
-    number of players; `notes=RULES: TEXT|…` explains the points of the cards."""
-    figure, axes = plt.subplots(figsize=(4.13, 5.83))
+    """A card to print: for each number of players the points at which to call. `limits` maps the rules to texts by number of players;
+    `notes=TEXT|…` explains the points of the cards."""
+    figure, axes = plt.subplots(figsize=(4.13, 2.9))
     axes.axis("off")
     players = list(next(iter(limits.values())))
     columns = [0.42 + 0.22 * place for place in range(len(players))]
     write = lambda x, y, text, **how: axes.text(x, y, text, transform=axes.transAxes, va="center", **how)
-    write(0, 0.86, "players", color=GREY)
+    write(0, 0.8, "players", color=GREY)
     for x, number in zip(columns, players):
-        write(x, 0.86, number, ha="center", color=GREY)
+        write(x, 0.8, number, ha="center", color=GREY)
     for place, (rules, cells) in enumerate(limits.items()):
-        y = 0.74 - 0.15 * place
-        axes.plot((0, 1), (y + 0.075, y + 0.075), color=GRID, transform=axes.transAxes)
+        y = 0.56 - 0.25 * place
+        axes.plot((0, 1), (y + 0.14, y + 0.14), color=GRID, transform=axes.transAxes)
         write(0, y, rules, weight="bold")
         for x, number in zip(columns, players):
-            write(x, y, cells[number], ha="center", size=20, color=COLOURS[1])
+            write(x, y, cells[number], ha="center", size=26, color=COLOURS[1])
     for place, note in enumerate(options["notes"].split("|")):
-        write(0, 0.33 - 0.075 * place, note, size=8, color=GREY)
+        write(0, 0.3 - 0.12 * place, note, size=8, color=GREY)
     return svg(figure, options)

@@ -716,9 +716,9 @@ def plot_chart(run, options):
 
 
 def plot_card(run, options):
-    """For each preset and number of seats, the rule of one number that was chosen for `player=`."""
+    """For the `rules=` and each number of seats, the rule of one number that was chosen for `player=`."""
     limits = {}
-    for row in run.rows("rules.csv"):
+    for row in select(run.rows("rules.csv"), options):
         if row["form"] == "one" and row["player"] == row["field"] == options["player"]:
             limits.setdefault(row["rules"], {})[row["seats"]] = row["limits"].replace("-", "−")
     return limits
