@@ -1397,8 +1397,10 @@ class TestSite(Checks):
             page.reload()
             page.wait_for_selector(".notice-box")
             assert page.title() == "Cambio"
-            page.click(".notice-box .primary")
-            page.wait_for_selector("title:text-is('New Cambio')", state="attached")
+            with page.expect_navigation():
+                page.click(".notice-box .primary")
+            page.wait_for_load_state()
+            assert page.title() == "New Cambio"
             names = page.evaluate("caches.keys()")
             assert len(names) == 2 and sum("/other/-" in name for name in names) == 1, names
 
