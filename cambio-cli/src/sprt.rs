@@ -7,6 +7,7 @@ use cambio_sim::StudyDriver;
 use cambio_sim::sprt::{SprtOptions, SprtResult};
 use cambio_stats::Support;
 use cambio_stats::sprt::{FIRST_LOOK, Verdict};
+use cambio_stats::stopping::MedianEstimate;
 
 use crate::exit::CliResult;
 use crate::say::count;
@@ -67,19 +68,38 @@ fn print(answer: &SprtResult, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "  log likelihood ratio {:+.3}, bounds {low:+.3} and {high:+.3}", answer.ratio)?;
     let (deals, matches) = (count(answer.deals, "deal"), count(answer.matches, "match"));
     writeln!(out, "  {deals}, {matches}; error probabilities {alpha} and {beta}")?;
-    let raw = answer.scores.interval(2.0, Support::Share).map(|score| score.mean);
-    if let Some(((low, high), score)) = answer.ends().zip(answer.mean()) {
-        let raw = raw.filter(|_| answer.adjusted.is_some());
-        let luck = raw.map_or_else(String::new, |raw| format!(", without the luck of the cards; with it {raw:.4}"));
-        writeln!(out, "  score {:.4} ({low:.4} to {high:.4}){luck}", score.mean)?;
-    }
-    if let Some(raw) = raw.filter(|_| answer.counts.contains(&answer.deals)) {
-        let why = if (raw - 0.5).abs() < 1e-9 {
-            ": the agents decide alike, or the results of each deal cancel out"
-        } else {
-            ", so the spread between deals cannot be estimated"
+    // Before the second look, the test could not stop early; far from both hypotheses, the mean is the estimate.
+    let is_mean =
+        |found: &MedianEstimate| answer.mean().is_some_and(|score| score.mean.total_cmp(&found.median).is_eq());
+    let is_corrected = answer.estimate.as_ref().is_some_and(|found| !is_mean(found));
+    let is_biased = is_corrected && answer.verdict != Verdict::Undecided;
+    if let Some(found) = answer.estimate {
+        let corrected = match answer.verdict {
+            _ if is_corrected => ", corrected for stopping",
+            Verdict::Undecided => "",
+            _ if answer.deals <= FIRST_LOOK => "",
+            _ => ", not corrected for stopping, because here the correction is not valid: the score may be biased",
         };
-        writeln!(out, "  every deal has the score {raw:.4}{why}")?;
+        writeln!(out, "  score {:.4} ({:.4} to {:.4}){corrected}", found.median, found.low, found.high)?;
+    }
+    let mean = answer.scores.interval(2.0, Support::Share).map(|score| score.mean);
+    match mean {
+        Some(mean) if answer.counts.contains(&answer.deals) => {
+            let why = if (mean - 0.5).abs() < 1e-9 {
+                ": the agents decide alike, or the results of each deal cancel out"
+            } else {
+                ", so the spread between deals cannot be estimated"
+            };
+            writeln!(out, "  every deal has the score {mean:.4}{why}")?;
+        }
+        Some(mean) => {
+            let adjusted = answer.mean().filter(|_| answer.adjusted.is_some());
+            let adjusted =
+                adjusted.map_or_else(String::new, |score| format!(", without the luck of the cards {:.4}", score.mean));
+            let biased = if is_biased { " (biased, because the test stopped early)" } else { "" };
+            writeln!(out, "  raw mean {mean:.4}{adjusted}{biased}")?;
+        }
+        None => {}
     }
     Ok(())
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
 use cambio_exec::{Executor, Worker};
-use cambio_stats::sprt::{Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo};
-use cambio_stats::{Interval, Moments, Support, anytime};
+use cambio_stats::sprt::{FIRST_LOOK, Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo};
+use cambio_stats::stopping::{MedianEstimate, Steps, StoppedTest};
+use cambio_stats::{Interval, Moments, Support};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -93,6 +94,9 @@ pub struct SprtResult {
     pub adjusted: Option<Moments>,
     /// The number of deals with each possible score.
     pub counts: Vec<u64>,
+    /// The first agent's expected score, corrected for the bias of stopping; `None` if the test stopped after the first look
+    /// and all deals have the same score.
+    pub estimate: Option<MedianEstimate>,
 }
 
 impl SprtResult {
@@ -105,25 +109,19 @@ impl SprtResult {
         }
     }
 
-    /// The ends of the anytime-valid 95 % interval of [`SprtResult::mean`], which is valid whenever the test stops.
-    pub fn ends(&self) -> Option<(f64, f64)> {
-        self.mean()?.ends_at(anytime::factor(self.deals))
-    }
-
     /// The result as an object, for programs.
     pub fn to_json(&self) -> serde_json::Value {
         let SprtResult { options, rules, seats, seed, .. } = self;
         let score = self.scores.interval(2.0, Support::Share);
-        let (mean, ends) = (self.mean(), self.ends());
-        let adjusted = mean.filter(|_| self.adjusted.is_some());
+        let adjusted = self.adjusted.as_ref().and_then(|_| self.mean());
         let verdict = match self.verdict {
             Verdict::First => "first",
             Verdict::Second => "second",
             Verdict::Undecided => "undecided",
         };
         json!({
-            "version": env!("CARGO_PKG_VERSION"), "estimate": ends.map(|_| mean.map(|mean| mean.mean)),
-            "estimate_low": ends.map(|ends| ends.0), "estimate_high": ends.map(|ends| ends.1),
+            "version": env!("CARGO_PKG_VERSION"), "estimate": self.estimate.map(|found| found.median),
+            "estimate_low": self.estimate.map(|found| found.low), "estimate_high": self.estimate.map(|found| found.high),
             "agent": options.agent, "other": options.other, "rules": rules, "seats": seats,
             "seed": seed.to_string(), "elo_0": options.elo0, "elo_1": options.elo1,
             "alpha": options.alpha, "beta": options.beta, "verdict": verdict, "log_likelihood_ratio": self.ratio,
@@ -204,7 +202,7 @@ impl SequentialReader {
     fn answer(self, options: &SprtOptions, cell: &Cell) -> SprtResult {
         let (deals, ratio, table) = (self.deals(), self.ratio(), &options.setting.table);
         let SequentialReader { test, scores, adjusted, .. } = self;
-        SprtResult {
+        let mut result = SprtResult {
             options: options.clone(),
             rules: table.rules().to_owned(),
             seats: cell.seats,
@@ -217,7 +215,10 @@ impl SequentialReader {
             scores,
             adjusted,
             counts: test.counts().to_vec(),
-        }
+            estimate: None,
+        };
+        result.estimate = options.estimate(&result, &test);
+        result
     }
 }
 
@@ -279,6 +280,27 @@ impl SprtOptions {
         let stage = Stage { request: String::new(), deals: 0..self.deals, parts: cell.lineups.len() };
         driver.play(stage, &mut reading, |deal, lineup, _| Some(score_of_lineup(&plan, deal, lineup)), add, status)?;
         Ok(reading.answer(self, cell))
+    }
+
+    /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.
+    fn estimate(&self, result: &SprtResult, test: &Sprt) -> Option<MedianEstimate> {
+        let SprtResult { deals: clusters, bounds, ratio, .. } = *result;
+        let score = result.mean()?;
+        let usual = MedianEstimate { median: score.mean, low: score.low()?, high: score.high()? };
+        if clusters <= FIRST_LOOK {
+            // The test could not stop before, so the mean is not biased.
+            return Some(usual);
+        }
+        let deviation = score.error? * (clusters as f64).sqrt();
+        let steps = match &result.adjusted {
+            None => test.steps(),
+            // Of agents that play nearly alike, few deals determine the ratio, and the correction is not valid.
+            Some(_) => (2.0 * score.freedom() > clusters as f64)
+                .then(|| Steps::of_normal(score.mean, deviation, (score_of_elo(self.elo0), score_of_elo(self.elo1)))),
+        };
+        let stopped =
+            |steps| StoppedTest { steps, bounds, mean: score.mean, clusters, first: FIRST_LOOK, ratio }.estimate();
+        (deviation > 0.0).then(|| steps.and_then(stopped).unwrap_or(usual))
     }
 
     fn plan(&self, roster: &Roster) -> Result<PlayablePlan, StudyError> {

@@ -9,7 +9,8 @@
 //! [`simultaneous`] has joint intervals, [`anova`] tests several means at once, [`equivalence`] shows that a mean is
 //! close to 0. [`ratings`] fits strengths to
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
-//! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks and stopped tests.
+//! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`stopping`]
+//! estimates a mean after a sequential test.
 //! [`search`] optimises many parameters, [`curve`] has response curves with bands, [`histogram`] counts integers.
 //! Covariances are of type [`Matrix`]. Random numbers come from the caller's generator ([`ResampleRng`]).
 //!
@@ -50,6 +51,7 @@ mod resampling;
 pub mod search;
 pub mod simultaneous;
 pub mod sprt;
+pub mod stopping;
 
 pub use control::ControlVariate;
 pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};

@@ -4,11 +4,12 @@
 //! cluster, which lies on a finite grid; under each hypothesis the frequencies are the maximum likelihood estimates (Van den
 //! Bergh, "Support for the MLE of a multinomial distribution"). Add clusters in an order that is fixed in advance, not in the
 //! order of arrival, because clusters that finish early are not a random sample. The mean of the clusters at the end is
-//! biased; [`anytime`](crate::anytime) has intervals that are valid whenever the test stops.
+//! biased; [`stopping`](crate::stopping) corrects it.
 //!
 //! For means off a grid, [`log_likelihood_ratio_of_mean`] uses the interval of the mean in place of the frequencies.
 
 use crate::Interval;
+use crate::stopping::Steps;
 
 /// The number of clusters at the first look: with fewer, no hypothesis is accepted. The frequencies of a few clusters do not
 /// determine a likelihood ratio: six equal clusters would decide a test.
@@ -78,6 +79,22 @@ impl Sprt {
     /// The log likelihood ratio, second hypothesis over first.
     pub fn ratio(&self) -> f64 {
         log_likelihood_ratio(&self.counts, self.means)
+    }
+
+    /// How one more cluster changes the ratio; `None` if no frequencies satisfy a hypothesis. Each likelihood is at its
+    /// maximum, so to first order the fitted frequencies do not change.
+    pub fn steps(&self) -> Option<Steps> {
+        let grid = frequencies(&self.counts);
+        let (first, second) = with_mean(&grid, self.means.0).zip(with_mean(&grid, self.means.1))?;
+        let changes: Vec<f64> = first.iter().zip(&second).map(|(q0, q1)| libm::log(q1 / q0)).collect();
+        let average = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+            grid.iter().zip(&changes).map(|(&(x, p), &change)| p * of(x, change)).sum()
+        };
+        let (mean, drift) = (average(&|x, _| x), average(&|_, change| change));
+        let variance = average(&|x, _| (x - mean).powi(2));
+        let deviation = average(&|_, change| (change - drift).powi(2)).sqrt();
+        let product = average(&|x, change| (x - mean) * (change - drift));
+        Some(Steps { slope: product / variance, deviation, correlation: product / variance.sqrt() / deviation })
     }
 
     /// The verdict for the clusters so far; undecided before [`FIRST_LOOK`].

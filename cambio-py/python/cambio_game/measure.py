@@ -52,7 +52,7 @@ class SprtResult:
     - `ratio`, `bounds`: the log likelihood ratio, and the bounds at which the test ends.
     - `score`: the agent's mean score against the other, from 0 to 1, without the luck of the cards if it was measured. It is biased,
       because the test stops at an extreme mean. `None` without deals.
-    - `estimate`: the score, and the ends of its 95 % interval, which is valid whenever the test stops; `None` with fewer than two deals.
+    - `estimate`: the score corrected for the stopping, and the ends of its 95 % interval; `None` if all deals have the same score.
     """
 
     verdict: Verdict
