@@ -449,7 +449,7 @@ fn an_interrupted_study_continues_in_its_folder() {
         "sprt greedy greedy(call_at=6) --elo0 0 --elo1 0.01 --deals 10000",
         "tune --agent greedy(call_at=?) --range 0..7 --deals 400 --validate 50",
         "tune --agent greedy(call_at=?) --range 0..7 --method race --deals 4000 --validate 50",
-        "advantage greedy --over sharp --deals 200 --playouts 50",
+        "advantage greedy --over sharp --deals 600 --playouts 50",
     ] {
         let words = format!("{words} --quiet --threads 1");
         let child = command(&folder, &format!("{words} --out out")).spawn().unwrap();

@@ -101,7 +101,7 @@ def test_killed_workers_change_no_byte(cluster: object, tmp_path: Path) -> None:
 
 
 def test_interrupted_driver_is_resumed(cluster: object, tmp_path: Path) -> None:
-    path = spec(tmp_path, 400, "rollout(n=20)")
+    path = spec(tmp_path, 1600, "rollout(n=20)")
     cambio.run(path, tmp_path / "one")
     address, out = cluster.address, tmp_path / "many"  # type: ignore[attr-defined]
     words = [sys.executable, "-m", "cambio_game.ray", "run", str(path), "--out", str(out), "--address", address, "-q"]
