@@ -44,6 +44,8 @@ TEMPLATES = ROOT / "book/results"
 KEPT = TEMPLATES / "data"
 PAGES = ROOT / "book/src/results"
 
+# What a reader has time for: pages of results, and their words with all tables.
+MAX_PAGES, MAX_WORDS = 9, 13_000
 # The number of deals that `--confirm` plays.
 CONFIRMED_DEALS = 20
 
@@ -553,10 +555,10 @@ def call_rule(run, options):
 
 
 def call_fields(run, options):
-    """`call_fields run= players= forms=`: the rules of these players and forms against every field: the wins gained or lost, in points."""
+    """`call_fields run= players= forms= [rules=]`: the rules of these players and forms against every field: the wins gained or lost."""
     names = {"one": "one number", "two": "two numbers", "chart": "the chart"}
     found, fields = {}, []
-    for row in run.rows("rules.csv"):
+    for row in select(run.rows("rules.csv"), options):
         fields = list(dict.fromkeys([*fields, row["field"]]))
         if row["player"] in options["players"].split(",") and row["form"] in options["forms"].split(","):
             key = row["rules"], row["seats"], f"`{row['player']}`", names[row["form"]], rule_text(row["limits"])
@@ -846,6 +848,9 @@ def check(pages, runs, files):
             flaws.append(f"{path.relative_to(ROOT)} is not up to date; run scripts/results.py")
     flaws += [f"{path.relative_to(ROOT)} has no template" for path in PAGES.glob("*") if path not in files]
     flaws += [f"{path.relative_to(ROOT)} belongs to no run" for path in KEPT.glob("*") if path.name not in runs]
+    words = sum(len(text.split()) for path, text in files.items() if path.suffix == ".md")
+    if len(pages) > MAX_PAGES or words > MAX_WORDS:
+        flaws.append(f"the results must have at most {MAX_PAGES} pages and {MAX_WORDS:,} words, found {len(pages)} and {words:,}")
     return flaws + list(unsupported("\n".join(files.values())))
 
 
