@@ -5,7 +5,7 @@ import { openTable } from "./transport.js";
 
 // The lessons: the seed of the deal, the turn in which the question comes, and for each situation of the deal,
 // a turn and a phase, a heading, a text, and the place or the verb to point at. The first answer is right.
-export const LESSONS = [
+const LESSONS = [
   { name: "Keep and peek", seed: "lesson 1, 225", last: 5, tips: {
     "1 start": ["Draw", "You know your Q♠ (10 points) and your Joker (−1). The fewest points win.", "stock"],
     "1 held": ["Keep", "An ace has 0 points: keep it in place of your queen.", "a3"],

@@ -110,7 +110,7 @@ function numbers() {
 }
 
 // Stores a table. Removes the oldest tables, finished ones first, if there are too many, and finished ones if
-// there is no room. Returns whether the browser has stored the table.
+// the storage is full. Returns whether the browser has stored the table.
 function store(table, content) {
   const isOver = (number) => stored(number)?.about.over !== false;
   const others = numbers().filter((number) => number !== Number(table));

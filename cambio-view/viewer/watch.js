@@ -1,6 +1,6 @@
 // The replay viewer: steps through a finished match with every card.
 import { capital, h, LETTERS, listed } from "./cards.js";
-import { castOf, choiceOf, deedOf, doing, inCards, nameOf, ownerOf, scored, story } from "./story.js";
+import { castOf, choiceOf, deedOf, doing, nameOf, ownerOf, scored, story } from "./story.js";
 import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.

@@ -152,15 +152,6 @@ macro_rules! words {
                     $(Verb::$verb => Action::$verb(spot),)+
                 }
             }
-
-            /// The spot that a decision of this verb names; `None` for other decisions.
-            #[inline]
-            const fn spot(self, action: Action) -> Option<Spot> {
-                match (self, action) {
-                    $((Verb::$verb, Action::$verb(spot)))|+ => Some(spot),
-                    _ => None,
-                }
-            }
         }
     };
 }
@@ -184,6 +175,14 @@ words! {
         14 Touch = "touch",
         15 Give = "give",
         16 Cheat = "cheat",
+    }
+}
+
+impl Verb {
+    /// The spot that a decision of this verb names; `None` for other decisions.
+    #[inline]
+    fn spot(self, action: Action) -> Option<Spot> {
+        action.aimed().and_then(|(verb, spot)| (verb == self).then_some(spot))
     }
 }
 
