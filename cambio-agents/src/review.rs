@@ -45,8 +45,6 @@ const MAX_PLAYOUT_FACTOR: u32 = 40;
 const DEAL_PLAYOUT_FACTOR: u32 = 10;
 /// The maximum number of decisions that are measured besides the best one and the decision taken.
 const MAX_OTHERS: usize = 4;
-/// A mistake costs at least this share of a blunder.
-const MISTAKE_SHARE: f64 = 0.4;
 /// A decision that is not the decision of the policy is measured with this multiple of the number of playouts.
 const UNUSUAL_PLAYOUT_FACTOR: u32 = 3;
 /// The seed of all reviews.
@@ -172,18 +170,6 @@ pub struct Regret {
     pub is_certain: bool,
 }
 
-impl Regret {
-    fn grade(&self, least: f64) -> Grade {
-        let low = self.cost.mean - self.cost.half();
-        match () {
-            () if low >= least => Grade::Blunder,
-            () if low >= MISTAKE_SHARE * least => Grade::Mistake,
-            () if low > 0.0 => Grade::Fine,
-            () => Grade::Best,
-        }
-    }
-}
-
 /// Another decision than the best one and the decision taken, and its cost compared with the best one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Alternative {
@@ -205,6 +191,22 @@ pub enum Grade {
     Mistake,
     /// The low end is at least [`Reviewer::blunder`].
     Blunder,
+}
+
+impl Grade {
+    /// A mistake costs at least this share of a blunder.
+    pub const MISTAKE_SHARE: f64 = 0.4;
+
+    /// The grade of a decision with this cost. A blunder costs at least `least`: [`Reviewer::blunder`] gives the usual value.
+    pub fn of(cost: &MeanEstimate, least: f64) -> Grade {
+        let low = cost.mean - cost.half();
+        match () {
+            () if low >= least => Grade::Blunder,
+            () if low >= Grade::MISTAKE_SHARE * least => Grade::Mistake,
+            () if low > 0.0 => Grade::Fine,
+            () => Grade::Best,
+        }
+    }
 }
 
 /// The review of a decision.
@@ -236,7 +238,7 @@ pub struct DecisionReview {
 impl DecisionReview {
     /// The grade, if the cost is certain. A blunder costs at least `least`: [`Reviewer::blunder`] gives the usual value.
     pub fn grade(&self, least: f64) -> Option<Grade> {
-        self.judged().map(|regret| regret.grade(least))
+        self.judged().map(|regret| Grade::of(&regret.cost, least))
     }
 
     /// Whether the decision was a blunder.
@@ -476,7 +478,7 @@ impl Comparison {
     /// The reason for the best decision, if the decision taken was a mistake or a blunder.
     fn reason(&self, taken: Action, state: &State, blunder: f64) -> Option<String> {
         let Regret { best, is_certain, .. } = self.regret;
-        let is_wrong = is_certain && matches!(self.regret.grade(blunder), Grade::Mistake | Grade::Blunder);
+        let is_wrong = is_certain && matches!(Grade::of(&self.regret.cost, blunder), Grade::Mistake | Grade::Blunder);
         let (_, games) = self.measured.as_ref().filter(|_| is_wrong)?;
         Some(reason((best, &games[0]), (taken, &games[1]), state.table().rules(), state.table().seats()))
     }

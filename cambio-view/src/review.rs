@@ -29,11 +29,12 @@ struct AlternativeView {
     action: String,
     #[serde(flatten)]
     cost: MeanEstimate,
+    grade: Grade,
 }
 
-impl From<&Alternative> for AlternativeView {
-    fn from(other: &Alternative) -> AlternativeView {
-        AlternativeView { action: other.action.to_string(), cost: other.cost }
+impl AlternativeView {
+    fn new(other: &Alternative, least: f64) -> AlternativeView {
+        AlternativeView { action: other.action.to_string(), cost: other.cost, grade: Grade::of(&other.cost, least) }
     }
 }
 
@@ -93,6 +94,8 @@ pub struct ReviewProgress {
     one_round: bool,
     /// The smallest cost of a blunder.
     least: f64,
+    /// The smallest cost of a mistake.
+    mistake: f64,
     /// Whether the review is finished.
     pub over: bool,
     /// The error in the record, if it has one.
@@ -111,6 +114,7 @@ impl ReviewProgress {
             playouts,
             one_round: true,
             least: 0.0,
+            mistake: 0.0,
             over: false,
             trouble: None,
         }
@@ -162,6 +166,7 @@ impl Observer for RoundReviewer<'_> {
             self.progress.player = reviewer.player();
             self.progress.one_round = reviewer.is_single_round();
             self.progress.least = reviewer.blunder();
+            self.progress.mistake = Grade::MISTAKE_SHARE * self.progress.least;
             self.before = reviewer.before_deal(standing);
         }
     }
@@ -186,7 +191,7 @@ impl Observer for RoundReviewer<'_> {
             known: review.known.map(RegretView::from),
             open: review.open.map(RegretView::from),
             grade: review.grade(self.progress.least),
-            others: review.others.iter().map(AlternativeView::from).collect(),
+            others: review.others.iter().map(|other| AlternativeView::new(other, self.progress.least)).collect(),
             reason: review.reason.clone(),
             blunder: review.is_blunder(self.progress.least),
         });

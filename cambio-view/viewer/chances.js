@@ -1,7 +1,7 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
 import { capital, h, LETTERS, s } from "./cards.js";
-import { apportioned, hundreds, judged, MISTAKE, number, percentOf, split, summary } from "./parts.js";
+import { apportioned, hundreds, judged, number, percentOf, split, summary } from "./parts.js";
 import { castOf, choiceOf, deedOf, nameOf, ownerOf, reasonOf } from "./story.js";
 
 // The interval in milliseconds at which the progress is requested.
@@ -221,9 +221,8 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   }
 
   // The measured choices of a decision, the best first: a bar is the distance to the best one.
-  function choices({ by, action, known, others }, least) {
-    const played = { ...known, action };
-    const graded = (low) => (low >= least ? "blunder" : low >= MISTAKE * least ? "mistake" : low > 0 ? "fine" : "as good");
+  function choices({ by, action, known, others, grade }, least) {
+    const played = { ...known, action, grade };
     const all = known.best === action ? [played, ...others] : [{ action: known.best }, ...[played, ...others].sort((one, other) => one.mean - other.mean)];
     const most = Math.max(least, ...all.map(({ mean = 0 }) => mean));
     const bar = (share) => {
@@ -234,7 +233,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     return h("table", { class: "choices" }, h("tbody", {}, ...all.map((one, place) => h("tr", { class: one.action === action ? "played" : "" },
       h("th", { scope: "row" }, capital(choiceOf(by, one.action, cast)), one.action === action ? h("small", {}, "played") : ""),
       h("td", { class: "distance", "aria-hidden": "true" }, bar(place ? one.mean / most : 0)),
-      h("td", {}, place ? graded(one.mean - one.half) : "best"),
+      h("td", {}, !place ? "best" : one.grade === "best" ? "as good" : one.grade),
       h("td", { class: "cost" }, place ? hundreds(one) : "")))));
   }
 

@@ -23,8 +23,6 @@ export function apportioned(shares, all) {
 const signed = (value) => `${value > 0 ? "+" : ""}${number(value, 0)}`;
 const sum = (estimates) => ({ mean: estimates.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...estimates.map((one) => one.half)) });
 
-// The share of the least cost of a blunder that a mistake costs at least.
-export const MISTAKE = 0.4;
 // The cost of a decision with what the player could know, if it is certain.
 export const judged = ({ known }) => (known && !known.uncertain ? known : null);
 
@@ -72,7 +70,7 @@ export function split({ parts, one_round: isRound, player }, cast) {
 
 // One line for each player: the number of judged decisions, their cost, and the luck. No single number says how well a player played,
 // because some rounds ask harder questions than others.
-export function summary({ decisions, parts, least }, { people, you }) {
+export function summary({ decisions, parts, least, mistake }, { people, you }) {
   const all = parts && rounded(parts);
   const line = ({ name, spec }, seat) => {
     const letter = LETTERS[seat];
@@ -95,5 +93,5 @@ export function summary({ decisions, parts, least }, { people, you }) {
       parts ? ` Luck of the deal and the draws: ${signed(all[seat].deal + all[seat].draws)} ± ${number(100 * sum([parts.deal[seat], parts.draws[seat]]).half, 0)}.` : "");
   };
   return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...people.map(line)),
-    h("p", { class: "facts" }, `These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost at least ${number(100 * MISTAKE * least)} wins in 100, and a blunder ${number(100 * least, 0)}, even at the low end of the 95 % interval.`)];
+    h("p", { class: "facts" }, `These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost at least ${number(100 * mistake)} wins in 100, and a blunder ${number(100 * least, 0)}, even at the low end of the 95 % interval.`)];
 }
