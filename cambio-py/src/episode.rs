@@ -140,11 +140,6 @@ impl<A: Agent, W: Observer> Episode<A, W> {
         self.referee.observer()
     }
 
-    /// The agents by seat.
-    pub(crate) fn agents(&self) -> &[Option<A>] {
-        self.referee.players().agents()
-    }
-
     /// The agents by seat; call [`Episode::restart_after`] after a change.
     pub(crate) fn agents_mut(&mut self) -> &mut Vec<Option<A>> {
         self.referee.players_mut().agents_mut()

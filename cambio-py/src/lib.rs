@@ -103,7 +103,7 @@ mod _cambio {
         rules::{PyBlock, PyLayout, PyRules},
         small_game::{_strategies, PySmallGame},
         tournament::{_columns, _command, _open, _run, _verify},
-        vector::{PyVectorGame, vector},
+        vector::PyVectorGame,
     };
 
     use pyo3::prelude::*;

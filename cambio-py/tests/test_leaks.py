@@ -111,7 +111,7 @@ def test_other_calls_release_their_memory(tmp_path: Path) -> None:
         lambda: cambio.Rules.read(tmp_path / "rules.toml"),
         lambda: game.tensor(out=tensor),
         lambda: game.mask(out=mask),
-        lambda: pickle.loads(pickle.dumps([game, games, game.observe()])),
+        lambda: pickle.loads(pickle.dumps([game, game.observe()])),
         lambda: cambio.VectorGame(2, "mini-m0", finals=True),
         lambda: cambio.Game(seed=1).observe().network_inputs(),
         lambda: cambio.parse_decision("draw", cambio.Game(seed=1).observe()),
