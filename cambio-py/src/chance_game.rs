@@ -13,9 +13,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyList, PyTuple};
 
 use crate::action::{PyAction, decision, no_index};
+use crate::args::{GivenRules, named};
 use crate::episode::{SeatKeys, score_reward};
 use crate::game::shared_methods;
-use crate::rules::{self, tensor_space};
+use crate::rules::tensor_space;
 use crate::{args, error, thaw};
 
 /// A match with explicit chance nodes, for game trees, solvers and `OpenSpiel`.
@@ -40,7 +41,8 @@ pub(crate) struct PyChanceGame {
 shared_methods!(PyChanceGame);
 
 impl PyChanceGame {
-    pub(crate) fn of(rules: &Rules, seats: usize) -> PyResult<PyChanceGame> {
+    fn of(rules: &Rules, seats: usize) -> PyResult<PyChanceGame> {
+        rules.covers(seats).map_err(error::rules)?;
         let mut observer = (RoundHistory::new(rules, seats), SeatKeys::of_small(rules, seats));
         Ok(PyChanceGame {
             game: ChanceMatch::new(rules, seats, &mut observer).map_err(error::rules)?,
@@ -150,10 +152,9 @@ properties! { PyChanceGame, this,
 #[pymethods]
 impl PyChanceGame {
     #[new]
-    #[pyo3(signature = (rules, seats = None), text_signature = "(rules, seats=2)")]
-    fn new(rules: &Bound<'_, PyAny>, seats: Option<&Bound<'_, PyAny>>) -> PyResult<PyChanceGame> {
-        let (rules, seats) = rules::table_or_default(Some(rules), seats)?;
-        PyChanceGame::of(&rules, seats)
+    #[pyo3(signature = (rules, seats = 2))]
+    fn new(rules: GivenRules, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyChanceGame> {
+        PyChanceGame::of(&rules.0, seats)
     }
 
     /// The outcomes of a chance node: the number and probability of each. Raises `IllegalAction` at any other node.
@@ -171,16 +172,16 @@ impl PyChanceGame {
     }
 
     /// An outcome as text: the label of a card, or the order of a race.
-    fn outcome_text(&self, outcome: &Bound<'_, PyAny>) -> PyResult<String> {
-        Ok(match self.outcome(args::whole(outcome, "outcome", 0, u64::MAX)?)? {
+    fn outcome_text(&self, #[pyo3(from_py_with = named::outcome)] outcome: u64) -> PyResult<String> {
+        Ok(match self.outcome(outcome)? {
             ChanceOutcome::Card(card) => self.standing().setup.rules.label(card).to_owned(),
             ChanceOutcome::Order(order) => order.seats().map(|seat| seat.to_string()).collect::<Vec<_>>().join(" "),
         })
     }
 
     /// Continues from a chance node with one of its outcomes.
-    fn play_chance(&mut self, outcome: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.resolve(args::whole(outcome, "outcome", 0, u64::MAX)?)
+    fn play_chance(&mut self, #[pyo3(from_py_with = named::outcome)] outcome: u64) -> PyResult<()> {
+        self.resolve(outcome)
     }
 
     /// Carries out a decision: an `Action`, its notation or its index. Raises `IllegalAction` if it is not legal, or if no seat
@@ -248,12 +249,11 @@ impl PyChanceGame {
 /// Restores a match from its steps, for `pickle`.
 #[pyfunction(name = "_chance_game")]
 pub(crate) fn chance_game(
-    rules: &Bound<'_, PyAny>,
-    seats: &Bound<'_, PyAny>,
+    rules: GivenRules,
+    #[pyo3(from_py_with = named::seats)] seats: usize,
     history: Vec<i64>,
 ) -> PyResult<PyChanceGame> {
-    let (rules, seats) = rules::table(rules, seats)?;
-    let mut game = PyChanceGame::of(&rules, seats)?;
+    let mut game = PyChanceGame::of(&rules.0, seats)?;
     for step in history {
         let number = u64::try_from(step).map_err(|_| error::ActionError::new_err(format!("{step} is not a step")))?;
         match game.actor() {

@@ -187,6 +187,7 @@ impl GameEpisode {
         reward: Reward,
         actions: &[Action],
     ) -> PyResult<GameEpisode> {
+        rules.covers(seats).map_err(error::rules)?;
         let log = (RoundLog::default(), SeatKeys::of_small(rules, seats));
         let observer = (RoundHistory::new(rules, seats), log);
         let mut episode = Episode::new(rules, seats, key, reward, observer);

@@ -14,11 +14,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::action::{PyAction, PyEvent, decision};
-use crate::args::Arg;
+use crate::args::{GivenRules, named};
 use crate::episode::{GameEpisode, Reward, SeatKeys, Seeds, actions_of, key_of};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
-use crate::rules::{self, tensor_space};
+use crate::rules::tensor_space;
 use crate::{args, error, thaw};
 
 /// Implements the methods that `Game` and `ChanceGame` share. The class needs the fields `space` and `tensors`, and the
@@ -298,22 +298,21 @@ impl PyGame {
     #[new]
     #[pyo3(
         signature = (
-            rules = Arg::default(), seats = Arg::default(), *, seed = Arg::default(), deal = Arg::default(),
-            agent_seed = Arg::default(), reward = "rank",
+            rules = GivenRules::default(), seats = 2, *, seed = Seed::Number(0), deal = 0, agent_seed = Seed::AGENTS,
+            reward = "rank",
         ),
         text_signature = "(rules='classic', seats=2, *, seed=0, deal=0, agent_seed=0, reward='rank')",
     )]
     fn new(
-        rules: Arg<'_>,
-        seats: Arg<'_>,
-        seed: Arg<'_>,
-        deal: Arg<'_>,
-        agent_seed: Arg<'_>,
+        rules: GivenRules,
+        #[pyo3(from_py_with = named::seats)] seats: usize,
+        #[pyo3(from_py_with = named::any_seed)] seed: Seed,
+        #[pyo3(from_py_with = named::deal)] deal: u64,
+        #[pyo3(from_py_with = named::agent_seed)] agent_seed: Seed,
         reward: &str,
     ) -> PyResult<PyGame> {
-        let (rules, seats) = rules::table_or_default(rules.given(), seats.given())?;
-        let key = key(&seed, (&deal, "deal"), &agent_seed)?;
-        GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
+        let key = Key { seed, agents: agent_seed, deal };
+        GameEpisode::replayed(&rules.0, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
     }
 
     /// Restores the match of a record, after its last decision. The record must have its seed and deal.
@@ -377,20 +376,12 @@ impl PyGame {
 /// Restores a game, for `pickle`.
 #[pyfunction(name = "_game")]
 pub(crate) fn game(
-    rules: &Bound<'_, PyAny>,
-    seats: &Bound<'_, PyAny>,
+    rules: GivenRules,
+    #[pyo3(from_py_with = named::seats)] seats: usize,
     seeds: Seeds,
     reward: &str,
     actions: &str,
 ) -> PyResult<PyGame> {
-    let (rules, seats) = rules::table(rules, seats)?;
-    GameEpisode::replayed(&rules, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?).map(PyGame::from)
-}
-
-/// The key of a match, from optional arguments.
-pub(crate) fn key(seed: &Arg<'_>, (deal, what): (&Arg<'_>, &str), agent_seed: &Arg<'_>) -> PyResult<Key> {
-    let seed = seed.given().map_or(Ok(Seed::Number(0)), |seed| args::seed(seed, "seed"))?;
-    let agents = agent_seed.given().map_or(Ok(Seed::AGENTS), |seed| args::seed(seed, "agent_seed"))?;
-    let deal = deal.given().map_or(Ok(0), |deal| args::whole(deal, what, 0, u64::MAX))?;
-    Ok(Key { seed, agents, deal })
+    GameEpisode::replayed(&rules.0, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?)
+        .map(PyGame::from)
 }

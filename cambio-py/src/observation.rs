@@ -22,6 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
+use crate::args::named;
 use crate::episode::{GameEpisode, SeatKeys, actions_of, texts};
 use crate::rules::{PyRules, counts, tensor_space};
 use crate::{args, error, thaw};
@@ -298,7 +299,7 @@ impl PyObservation {
     /// the legal decisions. `events` is the number of past events to include; by default, all.
     #[pyo3(signature = (events = None))]
     fn describe(&self, events: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
-        let most = events.map_or(Ok(u64::MAX), |events| args::whole(events, "events", 0, u64::MAX))?;
+        let most = args::optional(events, "events", 0, u64::MAX)?.unwrap_or(u64::MAX);
         let table = render(&self.view, self.rounds, &self.totals);
         Ok(observation_in_words(&self.view, &self.sightings, &table, most as usize))
     }
@@ -401,8 +402,8 @@ impl PyKnowledge {
     }
 
     /// Samples uniformly from the worlds that the seat cannot distinguish. The same seed gives the same world.
-    fn sample(&self, seed: &Bound<'_, PyAny>) -> PyResult<PyWorld> {
-        Ok(Arc::new(self.clone()).world(args::whole(seed, "seed", 0, u64::MAX)?))
+    fn sample(&self, #[pyo3(from_py_with = named::seed)] seed: u64) -> PyWorld {
+        Arc::new(self.clone()).world(seed)
     }
 }
 
@@ -626,9 +627,12 @@ impl PyPosition {
 
     /// Draws `number` worlds uniformly from what the position leaves open. The same seed gives the same worlds.
     #[pyo3(signature = (number, seed = None))]
-    fn worlds(&self, number: &Bound<'_, PyAny>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PyWorld>> {
-        let number = args::whole(number, "number", 1, 1_000_000)?;
-        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX >> 20))?;
+    fn worlds(
+        &self,
+        #[pyo3(from_py_with = named::number)] number: u64,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<PyWorld>> {
+        let seed = args::optional(seed, "seed", 0, u64::MAX >> 20)?.unwrap_or(0);
         let knowledge = Arc::new(self.knowledge());
         Ok((0..number).map(|world| knowledge.world((seed << 20) + world)).collect())
     }
@@ -637,21 +641,21 @@ impl PyPosition {
     /// other seats like `opponents`: "learned" or a heuristic such as "sharp". `games` is their number after each decision; by default,
     /// they go on until each cost is known to ± 1 win in 100 or a quarter of the cost, or for some three seconds. Ctrl-C ends them. The same as `cambio advise`,
     /// whose text is the text of the table.
-    #[pyo3(signature = (*, agent = "learned", opponents = "learned", games = None, seed = None))]
+    #[pyo3(signature = (*, agent = "learned", opponents = "learned", games = None, seed = 0))]
     fn advise<'py>(
         &self,
         py: Python<'py>,
         agent: &str,
         opponents: &str,
         games: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let games = games.map(|games| args::whole(games, "games", 0, u32::MAX.into())).transpose()?;
+        let games = args::optional(games, "games", 0, u32::MAX.into())?;
         let options = AdviceOptions {
             agent: agent.to_owned(),
             opponents: opponents.to_owned(),
             games: games.map(|games| games as u32),
-            seed: seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?,
+            seed,
         };
         let raised = std::sync::Mutex::new(None);
         let goes_on = || {

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PySlice, PyString, PyTuple};
 use serde_json::Value;
 
-use crate::args::Arg;
+use crate::args::{GivenRules, named};
 use crate::{args, error};
 
 /// A hash of a value that is the same within one process.
@@ -93,12 +93,9 @@ properties! { PyRules, this,
 #[pymethods]
 impl PyRules {
     #[new]
-    #[pyo3(signature = (rules = Arg::default()), text_signature = "(rules='classic')")]
-    fn new(rules: Arg<'_>) -> PyResult<PyRules> {
-        match rules.given() {
-            Some(rules) => read(rules).map(PyRules),
-            None => args::preset("classic").map(PyRules),
-        }
+    #[pyo3(signature = (rules = GivenRules::default()), text_signature = "(rules='classic')")]
+    fn new(rules: GivenRules) -> PyRules {
+        PyRules(rules.0)
     }
 
     /// Creates rules from the text of a rule file (TOML).
@@ -139,29 +136,15 @@ impl PyRules {
     }
 
     /// The size of the action space at a table of `seats` seats.
-    fn action_count(&self, seats: &Bound<'_, PyAny>) -> PyResult<usize> {
-        Ok(ActionSpace::new(&self.0, args::seats(seats, &self.0)?).action_count())
+    fn action_count(&self, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<usize> {
+        self.0.covers(seats).map_err(error::rules)?;
+        Ok(ActionSpace::new(&self.0, seats).action_count())
     }
 
     /// The layout of observation tensors at a table of `seats` seats.
-    fn layout(&self, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
-        PyLayout::of(&self.0, args::seats(seats, &self.0)?)
+    fn layout(&self, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyLayout> {
+        PyLayout::of(&self.0, seats)
     }
-}
-
-/// Reads rules and a number of seats that they support.
-pub(crate) fn table(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<(Rules, usize)> {
-    let rules = read(rules)?;
-    Ok((rules, args::seats(seats, &rules)?))
-}
-
-/// Reads optional rules and an optional number of seats; the defaults are `classic` and 2.
-pub(crate) fn table_or_default(
-    rules: Option<&Bound<'_, PyAny>>,
-    seats: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Rules, usize)> {
-    let rules = rules.map_or_else(|| args::preset("classic"), read)?;
-    Ok((rules, seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?))
 }
 
 /// Reads a rule system: a `Rules` object, the name of a preset or mini game, or a mapping of knobs.
@@ -181,7 +164,7 @@ pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
         }
         Err(_) => return Err(no_rules(value)),
     };
-    let table = args::to_json(dict.as_any(), 0)?;
+    let table = args::to_json(dict.as_any())?;
     validated(RulesSpec::from_json(&table).and_then(|spec| spec.check_meaning().map(|()| spec)))
 }
 
@@ -309,9 +292,8 @@ properties! { PyLayout, this,
 #[pymethods]
 impl PyLayout {
     #[new]
-    fn new(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
-        let (rules, seats) = table(rules, seats)?;
-        PyLayout::of(&rules, seats)
+    fn new(rules: GivenRules, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyLayout> {
+        PyLayout::of(&rules.0, seats)
     }
 
     /// The names of the public events, in the order of the flags in the blocks `recent` and `last`.

@@ -20,15 +20,13 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyDict, PyList, PyString, PyTuple};
 
 use crate::agent::PyAgent;
+use crate::args::{GivenRules, named};
 use crate::error::check_signals;
 use crate::observation::{PyObservation, history_of};
 use crate::rules::{self, PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 
 const SEATS: usize = 2;
-
-/// The number of observations in a call of a policy.
-const BATCH: u64 = 1024;
 
 /// A small game, compiled once: exact values, best responses and exploitability of any pair of strategies.
 ///
@@ -259,12 +257,8 @@ impl PySmallGame {
 
 /// The strategies in a file for these rules: the probability of each action index, by seat and key.
 #[pyfunction]
-pub(crate) fn _strategies<'py>(
-    py: Python<'py>,
-    path: PathBuf,
-    rules: &Bound<'_, PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let rules = rules::read(rules)?;
+pub(crate) fn _strategies(py: Python<'_>, path: PathBuf, rules: GivenRules) -> PyResult<Bound<'_, PyDict>> {
+    let GivenRules(rules) = rules;
     rules.covers(SEATS).map_err(error::rules)?;
     let refused = |error: &dyn Display| unreadable(&path, error);
     let text = read_up_to(&path, Limits::default().memory).map_err(|error| refused(&error))?;
@@ -309,11 +303,16 @@ properties! { PySmallGame, this,
 #[pymethods]
 impl PySmallGame {
     #[new]
-    #[pyo3(signature = (rules, memory_limit = None), text_signature = "(rules, memory_limit=4294967296)")]
-    fn new(py: Python<'_>, rules: &Bound<'_, PyAny>, memory_limit: Option<&Bound<'_, PyAny>>) -> PyResult<PySmallGame> {
+    #[pyo3(
+        signature = (rules, memory_limit = Limits::default().memory),
+        text_signature = "(rules, memory_limit=4294967296)"
+    )]
+    fn new(
+        py: Python<'_>,
+        rules: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = named::memory_limit)] memory_limit: u64,
+    ) -> PyResult<PySmallGame> {
         let rules = read_rules(rules)?;
-        let memory_limit = memory_limit
-            .map_or(Ok(Limits::default().memory), |limit| args::whole(limit, "memory_limit", 1, u64::MAX))?;
         let limits = Limits { memory: memory_limit, ..Limits::default() };
         let game = py.detach(|| Game::compile(&rules, &limits, &mut |_| {})).map_err(solving)?;
         let space = ActionSpace::new(&rules, SEATS);
@@ -377,21 +376,16 @@ impl PySmallGame {
     /// has answered for every information set: see `Policy`. It may also be an `Agent` or its spec. Then the agent decides at
     /// each information set that it can reach, `streams` times if it does not know its probabilities, by default 20 times if it
     /// draws random numbers and otherwise once. The same `seed` gives the same result, which is also the result of `cambio exploit`.
-    #[pyo3(
-        signature = (policy, *, batch = None, streams = None, seed = None),
-        text_signature = "($self, policy, *, batch=1024, streams=None, seed=0)"
-    )]
+    #[pyo3(signature = (policy, *, batch = 1024, streams = None, seed = 0))]
     fn probabilities<'py>(
         &self,
         py: Python<'py>,
         policy: &Bound<'py, PyAny>,
-        batch: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = named::batch)] batch: usize,
         streams: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let batch = batch.map_or(Ok(BATCH), |batch| args::whole(batch, "batch", 1, 1 << 20))? as usize;
-        let streams = args::streams(streams)?;
-        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
+        let streams = args::optional(streams, "streams", 1, u32::MAX.into())?.map(|streams| streams as u32);
         let spec = match policy.cast::<PyString>() {
             Ok(text) => Some(PyAgent::read(&text.to_cow()?)?),
             Err(_) => policy.cast::<PyAgent>().ok().map(|agent| agent.get().spec.clone()),

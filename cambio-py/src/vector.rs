@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use cambio_agents::AgentSpec;
 use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
-use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::rng::{Bounded as _, Key, Purpose, Seed};
 use cambio_core::{Choices, Rules};
 use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray};
 use pyo3::exceptions::PyTypeError;
@@ -17,17 +17,13 @@ use pyo3::prelude::*;
 
 use crate::action::no_index;
 use crate::agent::PyAgent;
-use crate::args::Arg;
+use crate::args::{GivenRules, named};
 use crate::episode::{GameEpisode, Reward};
 use crate::game::PyGame;
-use crate::rules::{self, PyLayout, PyRules, tensor_space};
+use crate::rules::{PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 use arrays::{Arrays, Extras, object};
 use vector_match::{BatchCall, MatchStart, Threads, VectorMatches};
-
-/// The maximum number of matches in a batch, and of threads.
-const MOST: u64 = 1 << 20;
-const MOST_THREADS: u64 = 256;
 
 /// The settings that all matches of a batch share.
 pub(crate) struct BatchSettings {
@@ -196,9 +192,8 @@ impl PyVectorGame {
     #[new]
     #[pyo3(
         signature = (
-            batch, rules = Arg::default(), seats = Arg::default(), *, seed = Arg::default(), first_deal = Arg::default(),
-            agent_seed = Arg::default(), opponents = None, rotate = false, reward = "rank", threads = Arg::default(),
-            autoreset = true, finals = false, keys = false, all_seats = false, true_cards = false,
+            batch, rules = GivenRules::default(), seats = 2, *, seed = Seed::Number(0), first_deal = 0,
+            agent_seed = Seed::AGENTS, opponents = None, rotate = false, reward = "rank", threads = 1, autoreset = true, finals = false, keys = false, all_seats = false, true_cards = false,
         ),
         text_signature = "(batch, rules='classic', seats=2, *, seed=0, first_deal=0, agent_seed=0, opponents=None, rotate=False, \
                           reward='rank', threads=1, autoreset=True, finals=False, keys=False, all_seats=False, true_cards=False)",
@@ -206,34 +201,37 @@ impl PyVectorGame {
     #[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,
-        batch: &Bound<'_, PyAny>,
-        rules: Arg<'_>,
-        seats: Arg<'_>,
-        seed: Arg<'_>,
-        first_deal: Arg<'_>,
-        agent_seed: Arg<'_>,
+        #[pyo3(from_py_with = named::batch)] batch: usize,
+        rules: GivenRules,
+        #[pyo3(from_py_with = named::seats)] seats: usize,
+        #[pyo3(from_py_with = named::any_seed)] seed: Seed,
+        #[pyo3(from_py_with = named::first_deal)] first_deal: u64,
+        #[pyo3(from_py_with = named::agent_seed)] agent_seed: Seed,
         opponents: Option<Vec<Option<String>>>,
         rotate: bool,
         reward: &str,
-        threads: Arg<'_>,
+        #[pyo3(from_py_with = named::threads)] threads: usize,
         autoreset: bool,
         finals: bool,
         keys: bool,
         all_seats: bool,
         true_cards: bool,
     ) -> PyResult<PyVectorGame> {
-        let batch = args::whole(batch, "batch", 1, MOST)? as usize;
-        let (rules, seats) = rules::table_or_default(rules.given(), seats.given())?;
-        let key = crate::game::key(&seed, (&first_deal, "first_deal"), &agent_seed)?;
-        let threads =
-            threads.given().map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
-        let extras = Extras { finals, all_seats, keys, true_cards };
-        let opponents = opponents_of(opponents, seats)?;
-        let (space, tensors) = (ActionSpace::new(&rules, seats), tensor_space(&rules, seats));
-        let reward = Reward::read(reward)?;
-        let rotates = rotate;
-        let common =
-            BatchSettings { rules, seats, key, batch, opponents, rotates, reward, autoreset, extras, space, tensors };
+        let GivenRules(rules) = rules;
+        rules.covers(seats).map_err(error::rules)?;
+        let common = BatchSettings {
+            rules,
+            seats,
+            key: Key { seed, agents: agent_seed, deal: first_deal },
+            batch,
+            opponents: opponents_of(opponents, seats)?,
+            rotates: rotate,
+            reward: Reward::read(reward)?,
+            autoreset,
+            extras: Extras { finals, all_seats, keys, true_cards },
+            space: ActionSpace::new(&rules, seats),
+            tensors: tensor_space(&rules, seats),
+        };
         let batch = VectorBatch {
             slots: VectorMatches::new(&common),
             choices: vec![Choices::NONE; batch],
@@ -302,10 +300,13 @@ impl PyVectorGame {
 
     /// Samples a legal decision of each match uniformly: shape `(batch,)`, dtype `int64`. The result depends on the seed
     /// and the current matches. It is −1 for a match that is over. Raises `IllegalAction` before the first `reset`.
-    fn random_actions<'py>(&self, py: Python<'py>, seed: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn random_actions<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let batch = self.batch()?;
         check_begun(&batch)?;
-        let seed = args::whole(seed, "seed", 0, u64::MAX)?;
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
         let space = &self.common.space;
         Ok(PyArray1::from_iter(
