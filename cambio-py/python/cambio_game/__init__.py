@@ -48,7 +48,7 @@ from ._cambio import (
 )
 from ._types import Reward
 from .measure import AdvantageResult, DecisionKind, ExploitResult, SprtResult, TuneResult, advantage, bench, exploit, sprt, tune
-from .run import BatchPlayer, Matrix, Player, Run, Table, columns, evaluate, run, tournament
+from .run import Matrix, Player, Run, Table, columns, evaluate, run, tournament
 from .small import Policy, exploitability
 from .strategy import StrategyPolicy
 from .text import TextPlayer, parse_decision
@@ -63,7 +63,6 @@ __all__ = [
     "AgentError",
     "AgentFault",
     "ArrayError",
-    "BatchPlayer",
     "Block",
     "CambioError",
     "ChanceGame",
