@@ -47,11 +47,10 @@ def cambio_game(reads: bool) -> Loop:
 
     def match() -> int:
         game, steps = cambio.Game("classic", 2, seed=1, deal=next(deals)), 0
-        numbers, mask = np.zeros(game.layout.size, np.uint8), np.zeros(game.action_count, bool)
         while not game.is_over:
             if reads:
-                game.tensor(out=numbers)
-                game.mask(out=mask)
+                game.tensor()
+                game.mask()
             game.step(dice.choice(game.legal_indices()))
             steps += 1
         return steps

@@ -31,7 +31,7 @@ use crate::{args, error, thaw};
 pub(crate) struct PyChanceGame {
     game: ChanceMatch,
     observer: (RoundHistory, SeatKeys),
-    history: Vec<i64>,
+    history: Vec<u64>,
     /// The totals before the last decision.
     before: [Score; MAX_SEATS],
     space: ActionSpace,
@@ -101,7 +101,7 @@ impl PyChanceGame {
 
     fn resolve(&mut self, number: u64) -> PyResult<()> {
         let outcome = self.outcome(number)?;
-        self.history.push(number as i64);
+        self.history.push(number);
         let is_possible = self.game.resolve(outcome, &mut self.observer);
         debug_assert!(is_possible, "`outcome` returned one of the outcomes");
         Ok(())
@@ -112,8 +112,15 @@ impl PyChanceGame {
         before.iter_mut().zip(self.standing().totals).for_each(|(before, total)| *before = *total);
         self.game.act(action, &mut self.observer).map_err(error::illegal)?;
         self.before = before;
-        self.history.push(self.space.to_index(action, seat).map_or(-1, |index| index as i64));
+        self.history.push(self.space.to_index(action, seat).expect("a legal decision has an index") as u64);
         Ok(())
+    }
+
+    /// Continues with an outcome at a chance node, or with an index at a decision node.
+    fn advance(&mut self, step: u64) -> PyResult<()> {
+        let Some(seat) = self.actor() else { return self.resolve(step) };
+        let action = self.space.from_index(step as usize, seat);
+        self.decide(seat, action.ok_or_else(|| no_index(&step.to_string(), self.space.action_count()))?)
     }
 
     fn rewarded<'py>(&self, py: Python<'py>, scores: impl Iterator<Item = Score>) -> PyResult<Bound<'py, PyTuple>> {
@@ -214,14 +221,7 @@ impl PyChanceGame {
     /// Continues with an outcome at a chance node, or with an index at a decision node, for `OpenSpiel`. Returns the seat to act next,
     /// −1 for a chance node, or −4 at the end.
     fn _apply(&mut self, step: u64) -> PyResult<i64> {
-        match self.actor() {
-            Some(seat) => {
-                let action = self.space.from_index(step as usize, seat);
-                let none = || no_index(&step.to_string(), self.space.action_count());
-                self.decide(seat, action.ok_or_else(none)?)?;
-            }
-            None => self.resolve(step)?,
-        }
+        self.advance(step)?;
         Ok(match self.actor() {
             Some(seat) => seat.index() as i64,
             None if self.is_over() => -4,
@@ -251,19 +251,11 @@ impl PyChanceGame {
 pub(crate) fn chance_game(
     rules: GivenRules,
     #[pyo3(from_py_with = named::seats)] seats: usize,
-    history: Vec<i64>,
+    history: Vec<u64>,
 ) -> PyResult<PyChanceGame> {
     let mut game = PyChanceGame::of(&rules.0, seats)?;
     for step in history {
-        let number = u64::try_from(step).map_err(|_| error::ActionError::new_err(format!("{step} is not a step")))?;
-        match game.actor() {
-            Some(seat) => {
-                let action = game.space.from_index(number as usize, seat);
-                let action = action.ok_or_else(|| error::ActionError::new_err(format!("{step} is not a decision")))?;
-                game.decide(seat, action)?;
-            }
-            None => game.resolve(number)?,
-        }
+        game.advance(step)?;
     }
     Ok(game)
 }

@@ -15,6 +15,7 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Choices, Notice, Observat
 use cambio_sim::{PlanError, PlayError, RunError};
 use cambio_solve::HistoryKey;
 use numpy::PyReadonlyArray2;
+use numpy::prelude::*;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
@@ -302,17 +303,10 @@ fn probabilities(object: &Bound<'_, PyAny>, question: &Question) -> PyResult<Vec
 
 /// Calls `probabilities`. Returns the probabilities of the choices at each position, or the error of this position.
 fn shares_of_all(object: &Bound<'_, PyAny>, questions: &[&Question]) -> PyResult<Vec<PyResult<Vec<f64>>>> {
-    let py = object.py();
-    let seen = questions.iter().map(|one| Py::new(py, one.seen.clone())).collect::<PyResult<Vec<_>>>()?;
-    let answers = object.call_method1("probabilities", (PyList::new(py, seen)?,))?;
-    let numbers = py.import("numpy")?.call_method1("asarray", (answers, "float64"))?;
+    let seen = questions.iter().map(|one| one.seen.clone()).collect();
     let actions = questions.first().map_or(0, |one| one.space.action_count());
-    let wrong = || error::policy_shape(&numbers, questions.len(), actions);
-    let array: PyReadonlyArray2<'_, f64> = numbers.extract().map_err(|_| wrong())?;
-    let rows = array.as_array();
-    if rows.nrows() != questions.len() || questions.iter().any(|one| one.space.action_count() != rows.ncols()) {
-        return Err(wrong());
-    }
+    let answers = ask_policy(object, seen, actions)?;
+    let rows = answers.as_array();
     let shares = questions.iter().zip(rows.rows()).map(|(one, row)| {
         let share = |action| row[one.space.to_index(action, one.seat).expect("a legal action has an index")];
         let mut shares: Vec<f64> = one.choices.iter().map(share).collect();
@@ -330,6 +324,26 @@ fn shares_of_all(object: &Bound<'_, PyAny>, questions: &[&Question]) -> PyResult
         Ok(shares)
     });
     Ok(shares.collect())
+}
+
+/// Calls `probabilities`. Returns a row for each observation, which has a column for each of the `actions`.
+pub(crate) fn ask_policy<'py>(
+    policy: &Bound<'py, PyAny>,
+    seen: Vec<PyObservation>,
+    actions: usize,
+) -> PyResult<PyReadonlyArray2<'py, f64>> {
+    let (py, rows) = (policy.py(), seen.len());
+    let seen = seen.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?;
+    let answers = policy.call_method1("probabilities", (PyList::new(py, seen)?,))?;
+    let numbers = py.import("numpy")?.call_method1("asarray", (answers, "float64"))?;
+    let array: Option<PyReadonlyArray2<'_, f64>> = numbers.extract().ok();
+    array.filter(|array| array.shape() == [rows, actions]).ok_or_else(|| {
+        let found = numbers.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
+        error::ArrayError::new_err(format!(
+            "`probabilities` must return an array of shape ({rows}, {actions}), a row for each observation and a column for each \
+             action, found shape {found}"
+        ))
+    })
 }
 
 /// A Python agent: an object with a method `decide(observation)` or `probabilities(observations)`.

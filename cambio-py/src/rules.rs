@@ -11,7 +11,7 @@ use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyRange, PySlice, PyString, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyRange, PySlice, PyString, PyTuple};
 use serde_json::Value;
 
 use crate::args::{GivenRules, named};
@@ -155,15 +155,12 @@ pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
     if let Ok(name) = value.cast::<PyString>() {
         return args::preset(&name.to_cow()?);
     }
-    let dict = match value.cast::<PyDict>() {
-        Ok(dict) => dict.clone(),
-        Err(_) if value.hasattr("keys")? => {
-            let dict = PyDict::new(value.py());
-            dict.update(value.cast().map_err(|_| no_rules(value))?)?;
-            dict
-        }
-        Err(_) => return Err(no_rules(value)),
-    };
+    let table = value.cast::<PyMapping>().map_err(|_| {
+        let found = args::type_of(value);
+        PyTypeError::new_err(format!("the rules must be a Rules object, a preset's name or a dict, found type {found}"))
+    })?;
+    let dict = PyDict::new(value.py());
+    dict.update(table)?;
     let table = args::to_json(dict.as_any())?;
     validated(RulesSpec::from_json(&table).and_then(|spec| spec.check_meaning().map(|()| spec)))
 }
@@ -175,11 +172,6 @@ fn validated(spec: Result<RulesSpec, cambio_core::RulesError>) -> PyResult<Rules
         Value::String(name) => args::preset(&name),
         _ => Ok(rules),
     }
-}
-
-fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {
-    let found = args::type_of(value);
-    PyTypeError::new_err(format!("the rules must be a Rules object, a preset's name or a dict, found type {found}"))
 }
 
 /// The number of cards of each label, without zeros.
@@ -202,38 +194,19 @@ pub(crate) fn slice(py: Python<'_>, first: usize, len: usize) -> PyResult<Bound<
     py.get_type::<PySlice>().call1((first, first + len, 1))
 }
 
-/// A named block of an observation tensor.
-#[pyclass(frozen, eq, name = "Block", module = "cambio_game")]
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct PyBlock {
-    block: TensorBlock,
-    layout: (Rules, usize),
-}
-
-properties! { PyBlock, this,
-    repr = {
-        let TensorBlock { name, offset, ref shape, .. } = this.block;
-        format!("<Block {name:?} of {} at {offset}, shape {shape:?}>", this.values())
-    },
-    hash = (this.block.name, this.block.offset, &this.block.shape),
-    reduce(py) = {
-        let (rules, seats) = this.layout;
-        let layout = Bound::new(py, PyLayout::of(&rules, seats)?)?;
-        (layout.getattr("__getitem__")?, (this.block.name,))
-    };
-    /// The name of the block.
-    name: &'static str = this.block.name;
-    /// The index of the block's first number in the tensor.
-    offset: usize = this.block.offset;
-    /// The shape of the block, outermost axis first.
-    shape<'py>(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, &this.block.shape);
-    /// The kind of numbers: "flags" are 0 or 1, "counts" are 0 to 255.
-    values: &'static str = match this.block.values {
+/// The kind of the numbers of a block.
+fn kind_of(block: &TensorBlock) -> &'static str {
+    match block.values {
         TensorBlockValues::Flags => "flags",
         TensorBlockValues::Counts => "counts",
-    };
-    /// The slice of the tensor that contains the block: `tensor[..., block.slice]`.
-    slice<'py>(py): PyResult<Bound<'py, PyAny>> = slice(py, this.block.offset, this.block.len());
+    }
+}
+
+/// A block as an object of the Python class `Block`.
+fn block_of<'py>(py: Python<'py>, block: &TensorBlock) -> PyResult<Bound<'py, PyAny>> {
+    let shape = PyTuple::new(py, &block.shape)?;
+    let class = py.import("cambio_game._types")?.getattr("Block")?;
+    class.call1((block.name, block.offset, shape, kind_of(block)))
 }
 
 /// The layout of observation tensors for given rules and number of seats.
@@ -259,10 +232,6 @@ impl PyLayout {
     pub(crate) fn shared(rules: &Rules, seats: usize, space: &Arc<TensorSpace>) -> PyLayout {
         PyLayout { rules: *rules, seats, space: space.clone() }
     }
-
-    fn block(&self, block: &TensorBlock) -> PyBlock {
-        PyBlock { block: block.clone(), layout: (self.rules, self.seats) }
-    }
 }
 
 properties! { PyLayout, this,
@@ -277,7 +246,7 @@ properties! { PyLayout, this,
     size: usize = this.space.len();
     /// The blocks in order, without gaps.
     blocks<'py>(py): PyResult<Bound<'py, PyTuple>> =
-        PyTuple::new(py, this.space.blocks().iter().map(|block| this.block(block)));
+        PyTuple::new(py, this.space.blocks().iter().map(|block| block_of(py, block)).collect::<PyResult<Vec<_>>>()?);
     /// The classes of cards, each with the labels of its cards. The rules treat all cards of a class alike.
     classes<'py>(py): PyResult<Bound<'py, PyTuple>> = {
         let mut classes: Vec<Vec<&str>> = vec![Vec::new(); this.space.classes()];
@@ -326,9 +295,9 @@ impl PyLayout {
         self.space.len()
     }
 
-    fn __getitem__(&self, name: &str) -> PyResult<PyBlock> {
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.space.block(name) {
-            Some(block) => Ok(self.block(block)),
+            Some(block) => block_of(py, block),
             None => {
                 let known: Vec<&str> = self.space.blocks().iter().map(|block| block.name).collect();
                 let name = cambio_core::text::excerpt(name);
@@ -344,7 +313,7 @@ impl PyLayout {
     fn __str__(&self) -> String {
         let mut text = format!("{:>6}  {:<10} {:<7} shape\n", "offset", "block", "values");
         for block in self.space.blocks() {
-            let values = if block.values == TensorBlockValues::Flags { "flags" } else { "counts" };
+            let values = kind_of(block);
             let _ = writeln!(text, "{:>6}  {:<10} {values:<7} {:?}", block.offset, block.name, block.shape);
         }
         text

@@ -17,13 +17,14 @@ use cambio_solve::{
 use numpy::prelude::*;
 use numpy::{PyArray1, PyArray2, PyUntypedArray};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyDict, PyString, PyTuple};
 
 use crate::agent::PyAgent;
 use crate::args::{GivenRules, named};
 use crate::error::check_signals;
 use crate::observation::{PyObservation, history_of};
-use crate::rules::{self, PyLayout, PyRules, tensor_space};
+use crate::python_agent::ask_policy;
+use crate::rules::{PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 
 const SEATS: usize = 2;
@@ -68,31 +69,15 @@ impl PartialEq for PySmallGame {
     }
 }
 
-fn names() -> String {
-    format!("the mini games are {}", MINI_GAMES.join(", "))
-}
-
 /// The exception for an error of the solver.
 fn solving(error: SolveError) -> PyErr {
     match error {
         SolveError::TooLarge { .. } | SolveError::Unfit(_) => {
-            error::RulesError::new_err(format!("{error}; {}", names()))
+            error::RulesError::new_err(format!("{error}; the mini games are {}", MINI_GAMES.join(", ")))
         }
         SolveError::Illegal { .. } | SolveError::Failed { .. } => error::AgentFault::new_err(error.to_string()),
         other => error::CambioError::new_err(other.to_string()),
     }
-}
-
-/// Reads rules; the error for an unknown name lists the mini games.
-fn read_rules(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
-    if let Ok(name) = value.cast::<PyString>()
-        && Rules::preset(&name.to_cow()?).is_err()
-    {
-        let name = name.to_cow()?;
-        let name = cambio_core::text::excerpt(&name);
-        return Err(error::RulesError::new_err(format!("there is no mini game `{name}`; {}", names())));
-    }
-    rules::read(value)
 }
 
 /// The history of a round up to an information set.
@@ -218,40 +203,33 @@ impl PySmallGame {
     }
 
     /// The array of a seat from an object with the method `probabilities`.
-    fn asked<'py>(&self, policy: &Bound<'py, PyAny>, seat: Seat, batch: usize) -> PyResult<Bound<'py, PyAny>> {
-        let py = policy.py();
+    fn asked<'py>(&self, policy: &Bound<'py, PyAny>, seat: Seat, batch: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let [sets, actions] = self.shape(seat);
-        let numpy = py.import("numpy")?;
-        let all = numpy.call_method1("zeros", ((sets, actions),))?;
-        let mut waiting: Vec<(usize, Py<PyObservation>)> = Vec::with_capacity(batch);
-        let answer = |waiting: &mut Vec<(usize, Py<PyObservation>)>| -> PyResult<()> {
-            if waiting.is_empty() {
-                return Ok(());
+        let (mut all, mut rows, mut waiting) = (vec![0.0; sets * actions], Vec::new(), Vec::new());
+        let mut answer = |rows: &mut Vec<usize>, waiting: &mut Vec<PyObservation>| -> PyResult<()> {
+            policy.py().check_signals()?;
+            let answers = ask_policy(policy, std::mem::take(waiting), actions)?;
+            for (row, shares) in rows.drain(..).zip(answers.as_array().rows()) {
+                all[row * actions..][..actions].iter_mut().zip(shares).for_each(|(share, &found)| *share = found);
             }
-            py.check_signals()?;
-            let (rows, seen): (Vec<usize>, Vec<Py<PyObservation>>) = waiting.drain(..).unzip();
-            let seen = PyList::new(py, seen)?;
-            let answers = numpy.call_method1("asarray", (policy.call_method1("probabilities", (&seen,))?,))?;
-            let shape: Vec<usize> = answers.getattr("shape")?.extract()?;
-            if shape != [rows.len(), actions] {
-                return Err(error::policy_shape(&answers, rows.len(), actions));
-            }
-            all.set_item(PyArray1::from_vec(py, rows.iter().map(|&row| row as i64).collect()), answers)
+            Ok(())
         };
         self.visit(seat, |moment| {
-            let seen = PyObservation {
+            waiting.push(PyObservation {
                 view: OwnedObservation::from(moment.view),
                 sightings: moment.sightings.to_vec(),
                 decided: moment.decisions.to_vec(),
                 rounds: 0,
                 totals: vec![Score::default(); SEATS],
                 key: Some(self.game().key(seat, moment.set)),
-            };
-            waiting.push((moment.set, Py::new(py, seen)?));
-            if waiting.len() == batch { answer(&mut waiting) } else { Ok(()) }
+            });
+            rows.push(moment.set);
+            if rows.len() == batch { answer(&mut rows, &mut waiting) } else { Ok(()) }
         })?;
-        answer(&mut waiting)?;
-        Ok(all)
+        if !rows.is_empty() {
+            answer(&mut rows, &mut waiting)?;
+        }
+        PyArray1::from_vec(policy.py(), all).reshape([sets, actions])
     }
 }
 
@@ -309,10 +287,10 @@ impl PySmallGame {
     )]
     fn new(
         py: Python<'_>,
-        rules: &Bound<'_, PyAny>,
+        rules: GivenRules,
         #[pyo3(from_py_with = named::memory_limit)] memory_limit: u64,
     ) -> PyResult<PySmallGame> {
-        let rules = read_rules(rules)?;
+        let GivenRules(rules) = rules;
         let limits = Limits { memory: memory_limit, ..Limits::default() };
         let game = py.detach(|| Game::compile(&rules, &limits, &mut |_| {})).map_err(solving)?;
         let space = ActionSpace::new(&rules, SEATS);

@@ -11,8 +11,7 @@ use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Seed};
 use cambio_core::{Choices, Rules};
-use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray};
-use pyo3::exceptions::PyTypeError;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::action::no_index;
@@ -260,7 +259,7 @@ impl PyVectorGame {
         &self,
         py: Python<'_>,
         r#where: Option<&Bound<'_, PyAny>>,
-        games: Option<&Bound<'_, PyAny>>,
+        games: Option<Vec<PyRef<'_, PyGame>>>,
     ) -> PyResult<()> {
         let mut batch = self.batch()?;
         if r#where.is_some() && !batch.is_begun {
@@ -271,7 +270,7 @@ impl PyVectorGame {
         let chosen =
             r#where.map_or_else(|| Ok(vec![true; self.common.batch]), |chosen| selected(chosen, self.common.batch))?;
         let starts = match (r#where, games) {
-            (_, Some(games)) => starts(games, &chosen, (&self.common.rules, self.common.seats))?,
+            (_, Some(games)) => starts(&games, &chosen, (&self.common.rules, self.common.seats))?,
             (None, None) => vec![MatchStart::First; self.common.batch],
             (Some(_), None) => {
                 chosen.iter().map(|&is_chosen| if is_chosen { MatchStart::Next } else { MatchStart::None }).collect()
@@ -341,55 +340,19 @@ impl PyVectorGame {
 
 /// Copies the caller's indices, one for each match. A copy is needed because a step may overwrite the caller's array.
 fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
-    if let Some(chosen) = whole_numbers(value).filter(|chosen| chosen.len() == batch) {
-        return Ok(chosen);
-    }
-    let type_name = args::type_of(value);
-    let expected = format!("the actions must be an array of {batch} int64 or int32");
-    let Ok(array) = on_host(value) else {
-        return Err(error::ArrayError::new_err(format!(
-            "{expected} in the memory of the processor, found a {type_name} elsewhere; copy it, as with np.asarray(actions) or \
-             actions.cpu()"
-        )));
-    };
-    array.as_ref().and_then(whole_numbers).filter(|chosen| chosen.len() == batch).ok_or_else(|| {
-        let found = array.as_ref().unwrap_or(value);
-        error::ArrayError::new_err(match (found.getattr("shape"), found.getattr("dtype")) {
-            (Ok(shape), Ok(dtype)) => {
-                let wanted = if array.is_none() { "a contiguous array" } else { "an array" };
-                format!("{}, found shape {shape} and dtype {dtype}", expected.replace("an array", wanted))
-            }
-            _ => format!("{expected}, found type {type_name}; use np.asarray(actions)"),
-        })
-    })
-}
-
-/// The numbers in a contiguous array of numpy, with the dtype int64 or int32.
-fn whole_numbers(array: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
-    let long = array.extract::<PyReadonlyArray1<'_, i64>>().ok();
-    let long = long.and_then(|array| Some(array.as_slice().ok()?.to_vec()));
-    long.or_else(|| {
-        let short = array.extract::<PyReadonlyArray1<'_, i32>>().ok()?;
-        Some(short.as_slice().ok()?.iter().map(|&index| index.into()).collect())
-    })
-}
-
-/// An array of another library as an array of numpy; `None` if the value is already one, or no array at all. Fails if the array is not in the
-/// memory of the processor.
-fn on_host<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if value.cast::<PyUntypedArray>().is_ok() {
-        return Ok(None);
-    }
-    let numpy = value.py().import("numpy")?;
-    if value.hasattr("__dlpack__")?
-        && let Ok(array) = numpy.call_method1("from_dlpack", (value,))
+    if let Ok(indices) = value.extract::<PyReadonlyArray1<'_, i64>>()
+        && indices.len()? == batch
     {
-        return numpy.call_method1("ascontiguousarray", (array,)).map(Some);
+        return Ok(indices.as_array().to_vec());
     }
-    if value.hasattr("__array__")? || value.hasattr("__dlpack__")? {
-        return numpy.call_method1("ascontiguousarray", (value,)).map(Some);
+    let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
+    let (shape, dtype) = (array.getattr("shape")?, array.getattr("dtype")?);
+    if !shape.eq((batch,))? || !dtype.getattr("kind")?.eq("i")? {
+        return Err(error::ArrayError::new_err(format!(
+            "the actions must be an array of {batch} whole numbers, found shape {shape} and dtype {dtype}"
+        )));
     }
-    Ok(None)
+    array.call_method0("tolist")?.extract()
 }
 
 /// Reads the argument `opponents`.
@@ -412,45 +375,33 @@ fn opponents_of(specs: Option<Vec<Option<String>>>, seats: usize) -> PyResult<Ve
 
 /// The matches that `where` selects.
 fn selected(chosen: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<bool>> {
-    let array = chosen.py().import("numpy")?.call_method1("asarray", (chosen,))?;
-    let refused = || {
-        let shape = array.getattr("shape").map_or_else(|_| String::new(), |shape| shape.to_string());
-        let dtype = array.getattr("dtype").map_or_else(|_| String::new(), |dtype| dtype.to_string());
-        error::ArrayError::new_err(format!(
+    let numpy = chosen.py().import("numpy")?;
+    let (array, flags) = (numpy.call_method1("asarray", (chosen,))?, numpy.call_method1("zeros", (batch, "bool"))?);
+    let is_list = array.getattr("ndim")?.eq(1)?;
+    // numpy gives an empty list the dtype float64.
+    let is_empty = array.getattr("size")?.eq(0)? && !array.getattr("dtype")?.getattr("kind")?.eq("b")?;
+    if !is_list || (!is_empty && flags.set_item(&array, true).is_err()) {
+        let (shape, dtype) = (array.getattr("shape")?, array.getattr("dtype")?);
+        return Err(error::ArrayError::new_err(format!(
             "`where` must be an array of {batch} bool, or of numbers of matches from 0 to {}, found shape {shape} and dtype {dtype}",
             batch - 1
-        ))
-    };
-    if array.getattr("dtype")?.getattr("kind")?.eq("b")? {
-        return array.extract().ok().filter(|flags: &Vec<bool>| flags.len() == batch).ok_or_else(refused);
+        )));
     }
-    // numpy gives an empty list the dtype float64.
-    let numbers = array.extract::<Vec<usize>>().map_err(|_| refused())?;
-    let mut flags = vec![false; batch];
-    for number in numbers {
-        *flags.get_mut(number).ok_or_else(refused)? = true;
-    }
-    Ok(flags)
+    flags.extract()
 }
 
 /// The games of `reset`, one for each selected match.
-fn starts(games: &Bound<'_, PyAny>, chosen: &[bool], (rules, seats): (&Rules, usize)) -> PyResult<Vec<MatchStart>> {
+fn starts(games: &[PyRef<'_, PyGame>], chosen: &[bool], (rules, seats): (&Rules, usize)) -> PyResult<Vec<MatchStart>> {
     let wanted = chosen.iter().filter(|&&is_chosen| is_chosen).count();
-    let wrong = || {
-        let found = args::type_of(games);
-        PyTypeError::new_err(format!("`games` must be a list of Game objects, found type {found}"))
-    };
-    let games = games.try_iter().map_err(|_| wrong())?.collect::<PyResult<Vec<_>>>()?;
     if games.len() != wanted {
         let found = games.len();
         return Err(error::CambioError::new_err(format!(
             "`games` must have {wanted} games, one for each selected match, found {found}"
         )));
     }
-    let mut games = games.into_iter().enumerate();
+    let mut games = games.iter().enumerate();
     let start = |&is_chosen: &bool| {
         let Some((number, game)) = is_chosen.then(|| games.next()).flatten() else { return Ok(MatchStart::None) };
-        let game = game.cast::<PyGame>().map_err(|_| wrong())?.borrow();
         let playing = game.episode.playing();
         if (playing.rules(), playing.seats()) != (rules, seats) {
             return Err(error::CambioError::new_err(format!(

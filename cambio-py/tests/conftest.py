@@ -91,7 +91,7 @@ def every_object(rules: str = "classic", seats: int = 2) -> list[Any]:
         seen[0].knowledge(),
         seen[0].position(),
     ]
-    found += [game.world(), game.rules, game.layout, game.layout.blocks[0], cambio.agent("greedy")]
+    found += [game.world(), game.rules, game.layout, cambio.agent("greedy")]
     return [*found, cambio.Action("draw"), game.events(0)[0]]
 
 

@@ -136,7 +136,7 @@ def changed(array: NDArray[np.float64], row: int, column: int, probability: floa
 @pytest.mark.parametrize(
     ("call", "kind", "sentence"),
     [
-        (lambda game, a, b: cambio.SmallGame("mini-m9"), cambio.RulesError, "there is no mini game `mini-m9`; the mini games are mini-m0, mini-m1,"),
+        (lambda game, a, b: cambio.SmallGame("mini-m9"), cambio.RulesError, "there is no preset `mini-m9`; did you mean `mini-m0`"),
         (lambda game, a, b: cambio.SmallGame("classic"), cambio.RulesError, "`classic` is too large to be solved exactly: about 10^"),
         (lambda game, a, b: cambio.SmallGame("mini-m3", 10**6), cambio.RulesError, "`mini-m3` is too large to be solved exactly"),
         (lambda game, a, b: cambio.SmallGame("mini-m1", 0), cambio.CambioError, "`memory_limit` must be a whole number from 1 to"),

@@ -144,7 +144,7 @@ def test_an_illegal_decision_is_refused_before_anything_changes(threads: int) ->
     for bad in (-1, 10**9, 2**63 - 1, -(2**63)):
         with pytest.raises(cambio.ActionError, match="^match 0: .* is not a decision"):
             games.step(np.full(40, bad))
-    for bad in (actions[:4], actions.astype(float), list(actions), actions[::-1], None, np.zeros((40, 1), int)):
+    for bad in (actions[:4], actions.astype(float), actions.astype(bool), None, np.zeros((40, 1), int), 3, "draw"):
         with pytest.raises(cambio.ArrayError, match="the actions must be"):
             games.step(bad)
     assert (state(games), matches(games)) == before
@@ -275,7 +275,7 @@ def test_a_reset_of_some_matches_changes_no_other() -> None:
         games.reset(where=where)
         games.reset(where=where, games=[])
         assert matches(games) == before and games.deals.tolist() == deals.tolist()
-    wrong = [[True], [6], [-1], [0.5], "all", "0", 1, 1.0, np.zeros((6, 1), bool), np.zeros(0, bool), np.zeros(3, bool)]
+    wrong = [[True], [6], [-7], [0.5], "all", "0", 1, 1.0, np.zeros((6, 1), bool), np.zeros(3, bool)]
     for bad in wrong:
         with pytest.raises(cambio.ArrayError, match="`where` must be"):
             games.reset(where=bad)
@@ -319,7 +319,7 @@ def test_matches_continue_from_given_games(opponents: list[str | None] | None) -
     with pytest.raises(cambio.CambioError, match="must be a game of faessler at 3 seats, found classic at 3 seats"):
         games.reset(where=[0], games=[cambio.Game("classic", 3)])
     for wrong in (3, ["classic"] * 8):
-        with pytest.raises(TypeError, match="`games` must be a list of Game objects"):
+        with pytest.raises(TypeError, match="games"):
             games.reset(games=wrong)
 
 
@@ -347,39 +347,21 @@ def test_the_extra_arrays_are_those_of_the_games() -> None:
 class Foreign:
     """An array of another library."""
 
-    def __init__(self, array: np.ndarray, *, is_here: bool = True) -> None:
-        self.array, self.is_here = array, is_here
-
-    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
-        if not self.is_here:
-            raise TypeError("cannot convert a device array")
-        return self.array
-
-
-class Packed:
-    """An array with DLPack only."""
-
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
 
-    def __dlpack__(self, **named: object) -> object:
-        return self.array.__dlpack__(**named)
-
-    def __dlpack_device__(self) -> object:
-        return self.array.__dlpack_device__()
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return self.array
 
 
-def test_actions_may_be_arrays_of_other_libraries() -> None:
+def test_actions_may_be_lists_and_arrays_of_other_libraries() -> None:
     one, other = cambio.VectorGame(8, seed=2), cambio.VectorGame(8, seed=2)
     one.reset(), other.reset()
-    kinds = [Foreign, Packed, lambda array: Packed(array.astype(np.int32)), lambda array: np.repeat(array, 2)[::2].copy()]
+    kinds = [Foreign, list, lambda array: Foreign(array.astype(np.int32)), lambda array: np.repeat(array, 2)[::2]]
     try:
         import jax
 
-        kinds += [
-            lambda array: jax.numpy.asarray(array, jax.numpy.int32),
-            lambda array: jax.numpy.asarray(array).block_until_ready(),
-        ]
+        kinds += [lambda array: jax.numpy.asarray(array, jax.numpy.int32)]
     except ImportError:
         pass
     for turn in range(24):
@@ -387,14 +369,8 @@ def test_actions_may_be_arrays_of_other_libraries() -> None:
         one.step(actions)
         other.step(kinds[turn % len(kinds)](actions))
         assert state(one) == state(other)
-    for bad, reason in [
-        (Foreign(actions.astype(float)), "found shape .8,. and dtype float64"),
-        (Packed(actions[:3]), "found shape .3,."),
-        (Foreign(actions, is_here=False), "found a Foreign elsewhere; copy it, as with np.asarray"),
-        (list(actions), r"found type list; use np.asarray\(actions\)"),
-    ]:
-        with pytest.raises(cambio.ArrayError, match=reason):
-            one.step(bad)
+    with pytest.raises(cambio.ArrayError, match="found shape .8,. and dtype float64"):
+        one.step(Foreign(actions.astype(float)))
 
 
 def test_two_threads_in_one_batch_get_an_error_with_a_type() -> None:
