@@ -8,8 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::args::{GivenRules, named};
-use crate::rules::PyRules;
+use crate::args::named;
+use crate::rules::{GivenRules, PyRules};
 use crate::{args, error, thaw};
 
 /// A decision, created from its notation: `draw`, `keep a3`, `swap a1 b2`. To discard is `drop`.

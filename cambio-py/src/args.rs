@@ -1,4 +1,4 @@
-//! Conversion and validation of arguments: numbers, seats, seeds, rules, JSON.
+//! Conversion and validation of arguments: numbers, seats, seeds, presets, JSON.
 
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, Seat, Spot};
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyBool, PyString};
 use serde_json::Value;
 
-use crate::{error, rules};
+use crate::error;
 
 /// Whether a value is a `bool`, which Python would accept as the number 0 or 1.
 pub(crate) fn is_flag(value: &Bound<'_, PyAny>) -> bool {
@@ -75,23 +75,6 @@ pub(crate) mod named {
 
     pub(crate) fn agent_seed(value: &Bound<'_, PyAny>) -> PyResult<Seed> {
         text_or_number(value, "agent_seed")
-    }
-}
-
-/// Rules as an argument; by default, `classic`.
-pub(crate) struct GivenRules(pub(crate) Rules);
-
-impl Default for GivenRules {
-    fn default() -> GivenRules {
-        GivenRules(Rules::preset("classic").expect("it is a preset"))
-    }
-}
-
-impl<'a, 'py> FromPyObject<'a, 'py> for GivenRules {
-    type Error = PyErr;
-
-    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<GivenRules> {
-        rules::read(&value).map(GivenRules)
     }
 }
 

@@ -13,10 +13,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyList, PyTuple};
 
 use crate::action::{PyAction, decision, no_index};
-use crate::args::{GivenRules, named};
+use crate::args::named;
 use crate::episode::{SeatKeys, score_reward};
 use crate::game::shared_methods;
-use crate::rules::tensor_space;
+use crate::rules::{GivenRules, tensor_space};
 use crate::{args, error, thaw};
 
 /// A match with explicit chance nodes, for game trees, solvers and `OpenSpiel`.

@@ -13,11 +13,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::action::{PyAction, PyEvent, decision};
-use crate::args::{GivenRules, named};
+use crate::args::named;
 use crate::episode::{GameEpisode, Reward, SeatKeys, Seeds, actions_of, key_of};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
-use crate::rules::tensor_space;
+use crate::rules::{GivenRules, tensor_space};
 use crate::{args, error, thaw};
 
 /// Implements the methods that `Game` and `ChanceGame` share. The class needs the fields `space` and `tensors`, and the

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyRange, PySlice, PyString, PyTuple};
 use serde_json::Value;
 
-use crate::args::{GivenRules, named};
+use crate::args::named;
 use crate::{args, error};
 
 /// A hash of a value that is the same within one process.
@@ -147,8 +147,25 @@ impl PyRules {
     }
 }
 
+/// Rules as an argument; by default, `classic`.
+pub(crate) struct GivenRules(pub(crate) Rules);
+
+impl Default for GivenRules {
+    fn default() -> GivenRules {
+        GivenRules(Rules::preset("classic").expect("it is a preset"))
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for GivenRules {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<GivenRules> {
+        read(&value).map(GivenRules)
+    }
+}
+
 /// Reads a rule system: a `Rules` object, the name of a preset or mini game, or a mapping of knobs.
-pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
+fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
     if let Ok(rules) = value.cast::<PyRules>() {
         return Ok(rules.get().0);
     }

@@ -20,11 +20,11 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyDict, PyString, PyTuple};
 
 use crate::agent::PyAgent;
-use crate::args::{GivenRules, named};
+use crate::args::named;
 use crate::error::check_signals;
 use crate::observation::{PyObservation, history_of};
 use crate::python_agent::ask_policy;
-use crate::rules::{PyLayout, PyRules, tensor_space};
+use crate::rules::{GivenRules, PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 
 const SEATS: usize = 2;

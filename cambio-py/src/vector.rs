@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 
 use crate::action::no_index;
 use crate::agent::PyAgent;
-use crate::args::{GivenRules, named};
+use crate::args::named;
 use crate::episode::{GameEpisode, Reward};
 use crate::game::PyGame;
-use crate::rules::{PyLayout, PyRules, tensor_space};
+use crate::rules::{GivenRules, PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 use arrays::{Arrays, Extras, object};
 use vector_match::{BatchCall, MatchStart, Threads, VectorMatches};

@@ -19,7 +19,7 @@ use crate::requests::{
     position_in_json, record_of, replay_in_json,
 };
 use crate::review::{ReviewProgress, review};
-use crate::session::{SavedSession, Session};
+use crate::session::{Computation, SavedSession, Session};
 
 /// The maximum numbers of tables and of reviews. A page that needs an older one opens it again.
 const MAX_TABLES: usize = 4;
@@ -57,9 +57,6 @@ pub enum Reply {
     /// The table has no new steps. The transport repeats the request after the next change.
     Wait,
 }
-
-/// A computation, which any thread may run. It stops between two decisions when the given function returns false.
-pub type Computation<T> = Box<dyn FnOnce(&dyn Fn() -> bool) -> T + Send>;
 
 /// A computation in the background: the next decision of an agent, or a review.
 #[expect(missing_debug_implementations, reason = "a computation has nothing to show")]

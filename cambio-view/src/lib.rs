@@ -44,12 +44,12 @@ mod words;
 
 pub use catalogue::{Catalogue, RequestError};
 pub use config::SessionConfig;
-pub use desk::{Answer, Computation, Desk, DeskWork, Reply, RunFolders};
+pub use desk::{Answer, Desk, DeskWork, Reply, RunFolders};
 pub use narrator::{NarratedLine, Narrator};
 pub use page::{PageStep, Prompt, RoundEnd};
 pub use replay::{Replay, VIEWER_FILES};
 pub use requests::replay_in_json;
 pub use review::{DecisionCost, ReviewProgress, review};
 pub use scene::{CardValue, KindView, Scene, TableCardView};
-pub use session::{JobResult, Session, SessionError};
+pub use session::{Computation, JobResult, Session, SessionError};
 pub use words::{cards_in_short, power_in_words, rules_in_short};

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::config::{PERSON_NAME, SessionConfig};
-use crate::desk::Computation;
 use crate::narrator::Narrator;
 use crate::page::{Feed, PageSetup, PageStep, RoundEnd};
 use crate::reaction::ReactionTimes;
@@ -87,6 +86,9 @@ struct SessionDecision {
     /// The person's time in milliseconds, if the page reported it.
     time: Option<u32>,
 }
+
+/// A computation, which any thread may run. It stops between two decisions when the given function returns false.
+pub type Computation<T> = Box<dyn FnOnce(&dyn Fn() -> bool) -> T + Send>;
 
 /// The result of a job of a session.
 pub struct JobResult(Box<dyn FnOnce(&mut Session) + Send>);
