@@ -50,6 +50,6 @@ pub use page::{PageStep, Prompt, RoundEnd};
 pub use replay::{Replay, VIEWER_FILES};
 pub use requests::replay_in_json;
 pub use review::{DecisionCost, ReviewProgress, review};
-pub use scene::{CardValue, KindView, Scene, TableCardView};
+pub use scene::{CardValue, KindView, Scene};
 pub use session::{Computation, JobResult, Session, SessionError};
 pub use words::{cards_in_short, power_in_words, rules_in_short};

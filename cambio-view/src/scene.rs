@@ -106,10 +106,6 @@ impl KindView {
     }
 }
 
-/// A card in a layout: its slot, its kind if the page may show it, and the letters of the seats that have seen it.
-#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-pub struct TableCardView(pub usize, pub Option<usize>, pub String);
-
 /// The held card.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HeldCardView {
@@ -138,8 +134,8 @@ pub struct Scene {
     pub phase: &'static str,
     /// The seat to decide; `None` in a snap window, where all seats declare in secret.
     pub asked: Option<char>,
-    /// The layout of each seat.
-    pub layouts: Vec<Vec<TableCardView>>,
+    /// The layout of each seat: for each card its slot, its kind if the page may show it, and the letters of the seats that have seen it.
+    pub layouts: Vec<Vec<(usize, Option<usize>, String)>>,
     /// The seats that have called.
     pub callers: String,
     /// The seats that are safe.
@@ -181,7 +177,7 @@ impl Scene {
         round: usize,
         totals: &[Score],
     ) -> Scene {
-        let lying = |spot: Spot| TableCardView(spot.number(), face(spot).map(Card::kind), letters(table.seen_by(spot)));
+        let lying = |spot: Spot| (spot.number(), face(spot).map(Card::kind), letters(table.seen_by(spot)));
         let layout = |&seat: &Seat| table.layout(seat).iter_from(seat).map(lying).collect();
         let held = match table.phase() {
             Phase::Held(source) => Some(HeldCardView {
