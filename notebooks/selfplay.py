@@ -273,17 +273,17 @@ class Learned:
         self.network, self.weights = Network(rules), dict(np.load(weights))
         self.best = compiled(self.network)[1]
 
-    def decide_batch(self, observations: list[cambio.Observation]) -> list[int]:
+    def probabilities(self, observations: list[cambio.Observation]) -> np.ndarray:
         """Decides for all waiting matches, with one forward pass per `ROWS` matches."""
-        actions: list[int] = []
+        chosen = np.zeros((len(observations), observations[0].mask().size))
         for start in range(0, len(observations), self.ROWS):
             part = observations[start : start + self.ROWS]
             masks = np.stack([seen.mask() for seen in part])
             seen, legal = self.network.read(np.stack([seen.tensor() for seen in part]), masks)
             spare = ((0, self.ROWS - len(part)), (0, 0))
             places = self.best(self.weights, np.pad(seen, spare), np.pad(legal, spare))[: len(part)]
-            actions += self.network.actions(places, masks).tolist()
-        return actions
+            chosen[start + np.arange(len(part)), self.network.actions(places, masks)] = 1
+        return chosen
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ GROUPS = [
     ("Many matches", ["VectorGame"]),
     ("Explicit chance", ["ChanceGame"]),
     ("Exact exploitability", ["SmallGame", "Policy", "exploitability", "StrategyPolicy"]),
-    ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "tournament", "run", "Run", "Matrix"] + ["Table", "columns", "Plan", "RunFolder"]),
+    ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "evaluate", "tournament", "run", "Run", "Matrix"] + ["Table", "columns", "Plan", "RunFolder"]),
     ("Language models and people", ["TextPlayer", "parse_decision"]),
-    ("Sequential tests and tuning", ["sprt", "SprtResult", "tune", "TuneResult", "advantage", "AdvantageResult", "DecisionKind", "exploit", "ExploitResult", "bench"]),
+    ("Sequential tests and tuning", ["sprt", "SprtResult", "tune", "TuneResult", "advantage", "AdvantageResult", "DecisionKind", "exploit", "ExploitResult"]),
     ("Errors", ["CambioError", "RulesError", "ActionError", "IllegalAction", "AgentError", "AgentFault", "ArrayError"]
      + ["ExperimentError", "RecordError", "RunError"]),
 ]  # fmt: skip
@@ -102,7 +102,7 @@ def entry(name: str, known: dict[str, Any], thing: Any = None) -> list[str]:
         parts = [f"### `{signature(node, name)}`"]
     elif isinstance(node, ast.ClassDef):
         for made in node.body:
-            if isinstance(made, ast.FunctionDef) and made.name in ("__new__", "__init__") and name not in ("Player", "BatchPlayer"):
+            if isinstance(made, ast.FunctionDef) and made.name in ("__new__", "__init__") and name != "Player":
                 parts = [f"### `{name}`", f"```python\n{signature(made, name)}\n```"]
     parts.append(docstring(thing, node))
     if isinstance(node, ast.ClassDef) and not (isinstance(thing, type) and issubclass(thing, Exception)):

@@ -599,21 +599,6 @@ def printed(run, options):
     return run.text(options.get("file", "output.txt")).strip()
 
 
-def against(run, options):
-    """`against run= opponents=`: for each `cambio bench` the wins in percent against each of the opponents, at the tables of all
-    parts but `transfer`."""
-    opponents, column, rows = options["opponents"].split(","), Column("share%.1"), []
-    for file in (name for name in run.facts["files"] if name.endswith("result.json")):
-        result = json.loads(run.text(file))
-        parts = [result["parts"][part] for part in ("duel", "table", "match")]
-        tables = [(name, table["against"]) for part in parts for name, table in part.items()]
-        shares = [found.get(opponent) for _, found in tables for opponent in opponents]
-        cells = [column.write(share["win_share"], share["low"], share["high"]) if share else "–" for share in shares]
-        rows.append([f"`{result['agent']}`", *cells])
-    heading = [f"{name.removeprefix('match-')}: `{opponent}`" for name, _ in tables for opponent in opponents]
-    return markdown(["agent", *heading], rows)
-
-
 def coverage(run, options):
     """`coverage run= columns="COLUMN=HEADING;…" [lineups=one] [file=]`: the coverage of intervals, or the rejection rates of tests, by the
     number of deals: the mean over all settings, and for a column `NAME_least`, or `NAME.least` of the column NAME, the lowest."""
@@ -746,7 +731,7 @@ def drawn(file, kind, data, options):
 TABLES = {
     name: globals()[name]
     for name in (
-        "agents against benchmarks call_fields call_rule call_rules coverage differences exploitability lowest matrix pivot pooled printed seats share suite "
+        "agents benchmarks call_fields call_rule call_rules coverage differences exploitability lowest matrix pivot pooled printed seats share suite "
         "suite_correlation"
     ).split()
 }
@@ -780,8 +765,6 @@ class Page:
             options |= {key: runs[options[key]] for key in ("bounds", "ladder") if key in options}
             if "runs" in options:
                 options["runs"] = [runs[name] for name in options["runs"].split(";")]
-            if kind == "fact":
-                return str(run.facts[options["key"]])
             if run.facts is None:
                 return f"*Not measured yet: `scripts/results.py --play {run.name}`.*"
             try:

@@ -8,9 +8,7 @@ use std::time::Duration;
 use cambio_core::text::{excerpt, without_mark};
 use cambio_core::{Rules, Spot};
 use cambio_exec::{CancelToken, next_line};
-use cambio_view::{
-    CardValue, KindView, PageStep, Prompt, Scene, Session, TableCardView, cards_in_short, rules_in_short,
-};
+use cambio_view::{CardValue, KindView, PageStep, Prompt, Scene, Session, cards_in_short, rules_in_short};
 
 use crate::say::count;
 
@@ -95,7 +93,7 @@ impl<O: Write> Person<O> {
                 _ => {}
             }
             if let Some(job) = session.job() {
-                session.finish(job.run());
+                session.finish(job(&|| true));
                 continue;
             }
             let step = session.latest();
@@ -212,7 +210,7 @@ impl fmt::Display for TextBoard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TextBoard { names, kinds, scene, .. } = self;
         for ((seat, name), layout) in ('a'..).zip(*names).zip(&scene.layouts) {
-            let card = |TableCardView(slot, kind, _): &TableCardView| match kind {
+            let card = |(slot, kind, _): &(usize, Option<usize>, String)| match kind {
                 Some(kind) => format!("{seat}{slot}={}", kinds[*kind].spoken()),
                 None => format!("{seat}{slot}"),
             };

@@ -12,7 +12,7 @@ use cambio_core::record::InvalidRecord;
 use cambio_core::text::EscapingWriter;
 use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
 use cambio_exec::next_line;
-use cambio_view::{Narrator, Replay, ReviewProgress, ReviewRequest, review};
+use cambio_view::{Narrator, Replay, ReviewProgress, review};
 use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         let replay = replay.ok_or_else(|| format!("{records} has no record in line {line}; it has {lines}"))?;
         let (replay, record) = replay.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
         let reviews = if args.analysis { analysis(&record)? } else { Vec::new() };
-        page.write(|out| out.write_all(replay.page_with(&reviews).as_bytes()))?;
+        page.write(|out| out.write_all(replay.page(&reviews).as_bytes()))?;
     }
     let stopped = if stopped > 0 { format!(", {stopped} stopped with a fault") } else { String::new() };
     let sum = format!("{passed} passed, {failed} failed{stopped}");
@@ -166,7 +166,7 @@ fn analysis(record: &Record) -> Result<Vec<ReviewProgress>, Box<dyn std::error::
             progress.status(|| format!("analysis of round {round} of {rounds}: decision {done} of {decisions}"));
             !interrupt.is_cancelled()
         };
-        review(record, round, ReviewRequest::PLAYOUTS, &mut tell)
+        review(record, round, ReviewProgress::PLAYOUTS, &mut tell)
     };
     let reviews: Option<Vec<ReviewProgress>> = (1..=rounds).map(review).collect();
     progress.finish();

@@ -9,7 +9,7 @@ use cambio_core::Seat;
 use cambio_exec::{Executor, Worker, build_aside, write_whole};
 use cambio_report::{ReviewTable, of_review};
 use cambio_sim::{StoredMatch, StoredRun, decision_kind, read_seed};
-use cambio_view::{DecisionCost, Replay, ReviewProgress, ReviewRequest, review};
+use cambio_view::{DecisionCost, Replay, ReviewProgress, review};
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &ReviewArgs, stored: &StoredRun, out: &Path, roster: &Ro
     let page = of_review(title, facts, tables).html();
     build_aside(out, |folder| {
         for ReviewedMatch { number, replay, rounds } in &reviewed {
-            write_whole(&folder.join(format!("match-{number}.html")), replay.page_with(rounds).as_bytes())?;
+            write_whole(&folder.join(format!("match-{number}.html")), replay.page(rounds).as_bytes())?;
         }
         write_whole(&folder.join("index.html"), page.as_bytes())
     })?;
@@ -129,7 +129,7 @@ fn review_match(
     let run = StoredRun::open(folder).map_err(|error| error.to_string())?;
     let record = which.play(run, roster).map_err(|error| error.to_string())?;
     let replay = Replay::of(&record).map_err(|flaw| flaw.to_string())?;
-    let review = |round| review(&record, round, ReviewRequest::PLAYOUTS, &mut |_| goes_on());
+    let review = |round| review(&record, round, ReviewProgress::PLAYOUTS, &mut |_| goes_on());
     let rounds: Option<Vec<_>> = (1..=record.rounds.len()).map(review).collect();
     Ok(ReviewedMatch { number, replay, rounds: rounds.ok_or("interrupted")? })
 }

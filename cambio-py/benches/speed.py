@@ -12,8 +12,6 @@ import random
 import time
 from collections.abc import Callable
 
-import numpy as np
-
 import cambio_game as cambio
 
 
@@ -48,12 +46,11 @@ def single(rules: str, seats: int, steps: int, reads: bool) -> float:
         taken, made = 0.0, 0
         for game, actions in matches(rules, seats, steps):
             step, tensor, mask = game.step, game.tensor, game.mask
-            numbers, legal = np.zeros(game.layout.size, np.uint8), np.zeros(game.action_count, bool)
             begun = time.process_time()
             if reads:
                 for action in actions:
-                    tensor(out=numbers)
-                    mask(out=legal)
+                    tensor()
+                    mask()
                     step(action)
             else:
                 for action in actions:

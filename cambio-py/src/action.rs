@@ -8,7 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::rules::{self, PyRules};
+use crate::args::named;
+use crate::rules::{GivenRules, PyRules};
 use crate::{args, error, thaw};
 
 /// A decision, created from its notation: `draw`, `keep a3`, `swap a1 b2`. To discard is `drop`.
@@ -49,6 +50,12 @@ pub(crate) fn decision(value: &Bound<'_, PyAny>, space: &ActionSpace, seat: Seat
     }
 }
 
+/// The action space of a table, and one of its seats.
+fn space_of(rules: &Rules, seats: usize, seat: &Bound<'_, PyAny>) -> PyResult<(ActionSpace, Seat)> {
+    rules.covers(seats).map_err(error::rules)?;
+    Ok((ActionSpace::new(rules, seats), args::seat(seat, seats)?))
+}
+
 fn texts(py: Python<'_>, spots: [Option<Spot>; 2]) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, spots.into_iter().flatten().map(|spot| spot.to_string()).collect::<Vec<_>>())
 }
@@ -81,23 +88,25 @@ impl PyAction {
     #[staticmethod]
     fn from_index(
         index: &Bound<'_, PyAny>,
-        rules: &Bound<'_, PyAny>,
-        seats: &Bound<'_, PyAny>,
+        rules: GivenRules,
+        #[pyo3(from_py_with = named::seats)] seats: usize,
         seat: &Bound<'_, PyAny>,
     ) -> PyResult<PyAction> {
-        let (rules, seats) = rules::table(rules, seats)?;
-        let seat = args::seat(seat, seats)?;
-        let space = ActionSpace::new(&rules, seats);
+        let (space, seat) = space_of(&rules.0, seats, seat)?;
         let index = args::whole(index, "index", 0, space.action_count() as u64 - 1)?;
         let found = space.from_index(index as usize, seat);
         found.map(PyAction).ok_or_else(|| no_index(&index.to_string(), space.action_count()))
     }
 
     /// The index of this decision when `seat` makes it. Raises `ActionError` if it is outside the action space.
-    fn index(&self, rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>, seat: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let (rules, seats) = rules::table(rules, seats)?;
-        let seat = args::seat(seat, seats)?;
-        ActionSpace::new(&rules, seats).to_index(self.0, seat).ok_or_else(|| {
+    fn index(
+        &self,
+        rules: GivenRules,
+        #[pyo3(from_py_with = named::seats)] seats: usize,
+        seat: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        let (space, seat) = space_of(&rules.0, seats, seat)?;
+        space.to_index(self.0, seat).ok_or_else(|| {
             error::ActionError::new_err(format!(
                 "`{}` has no index for seat {seat} of {seats} under these rules",
                 self.0
@@ -175,8 +184,8 @@ impl PyEvent {
 
 /// Restores an event from its code, for `pickle`.
 #[pyfunction(name = "_event")]
-pub(crate) fn event(rules: &Bound<'_, PyAny>, code: u64) -> PyResult<PyEvent> {
-    let rules = crate::rules::read(rules)?;
+pub(crate) fn event(rules: GivenRules, code: u64) -> PyResult<PyEvent> {
+    let GivenRules(rules) = rules;
     let sighting = sighting(&rules, code)?;
     Ok(PyEvent { rules, sighting })
 }

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::action::PyAction;
-use crate::args;
+use crate::args::{self, named};
 use crate::chance_game::PyChanceGame;
 use crate::episode::{LibraryAgent, library_agent};
 use crate::error;
@@ -178,9 +178,13 @@ impl PyAgent {
     ///     Action("draw")
     ///
     /// Raises `IllegalAction` if no seat has to decide, and `AgentFault` if the agent fails.
-    #[pyo3(signature = (game, *, seed = None), text_signature = "($self, game, *, seed=0)")]
-    fn decide(&self, py: Python<'_>, game: &Bound<'_, PyAny>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<PyAction> {
-        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
+    #[pyo3(signature = (game, *, seed = 0))]
+    fn decide(
+        &self,
+        py: Python<'_>,
+        game: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
+    ) -> PyResult<PyAction> {
         if let Ok(game) = game.cast::<PyGame>() {
             return self.decide_in(py, &game.borrow());
         }
@@ -205,23 +209,22 @@ impl PyAgent {
     ///     1.0
     ///
     /// Raises `IllegalAction` if the observing seat does not have to decide, and `AgentFault` if the agent fails.
-    #[pyo3(signature = (observation, *, streams = None, seed = None), text_signature = "($self, observation, *, streams=None, seed=0)")]
+    #[pyo3(signature = (observation, *, streams = None, seed = 0))]
     fn probabilities<'py>(
         &self,
         py: Python<'py>,
         observation: &PyObservation,
         streams: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let streams = args::streams(streams)?;
-        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
+        let streams = args::optional(streams, "streams", 1, u32::MAX.into())?;
         let choices = observation.view.choices();
         if choices.is_empty() {
             return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
         }
         let mut memory = self.memory()?;
         let agent = memory.asked.take().unwrap_or_else(|| library_agent(&self.spec));
-        let streams = streams.unwrap_or_else(|| default_streams(&agent)).into();
+        let streams = streams.unwrap_or_else(|| default_streams(&agent).into());
         let (known, agent) =
             py.detach(|| answers(agent, observation, seed, streams)).map_err(|failure| self.fault(&failure))?;
         memory.asked = Some(agent);

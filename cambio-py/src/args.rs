@@ -5,32 +5,10 @@ use cambio_core::{Rules, Seat, Spot};
 use cambio_sim::read_seed;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use serde_json::{Map, Number, Value};
+use pyo3::types::{IntoPyDict as _, PyBool, PyString};
+use serde_json::Value;
 
 use crate::error;
-
-/// The deepest nesting of a rule system's dictionary. A deck has three levels.
-const DEEPEST: usize = 32;
-
-/// An optional argument for which Python's `None` is a wrong value.
-#[derive(Default)]
-pub(crate) struct Arg<'py>(Option<Bound<'py, PyAny>>);
-
-impl<'py> Arg<'py> {
-    /// The argument, if it was given.
-    pub(crate) fn given(&self) -> Option<&Bound<'py, PyAny>> {
-        self.0.as_ref()
-    }
-}
-
-impl<'a, 'py> FromPyObject<'a, 'py> for Arg<'py> {
-    type Error = PyErr;
-
-    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Arg<'py>> {
-        Ok(Arg(Some(value.to_owned())))
-    }
-}
 
 /// Whether a value is a `bool`, which Python would accept as the number 0 or 1.
 pub(crate) fn is_flag(value: &Bound<'_, PyAny>) -> bool {
@@ -61,9 +39,43 @@ pub(crate) fn whole(value: &Bound<'_, PyAny>, what: &str, least: u64, most: u64)
     }
 }
 
-/// Reads a number of random streams; `None` for the default of the agent.
-pub(crate) fn streams(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u32>> {
-    value.map(|value| Ok(whole(value, "streams", 1, u64::from(u32::MAX))? as u32)).transpose()
+/// Reads an optional whole number.
+pub(crate) fn optional(value: Option<&Bound<'_, PyAny>>, what: &str, least: u64, most: u64) -> PyResult<Option<u64>> {
+    value.map(|value| whole(value, what, least, most)).transpose()
+}
+
+/// Readers of arguments for `from_py_with`. Each has the name of its argument, and fails with this name.
+pub(crate) mod named {
+    use super::{Bound, PyAny, PyResult, Seed, text_or_number, whole};
+
+    macro_rules! whole_numbers {
+        ($($name:ident: $number:ty, $least:expr, $most:expr;)*) => {$(
+            pub(crate) fn $name(value: &Bound<'_, PyAny>) -> PyResult<$number> {
+                Ok(whole(value, stringify!($name), $least, $most)? as $number)
+            }
+        )*};
+    }
+
+    whole_numbers! {
+        batch: usize, 1, 1 << 20;
+        deal: u64, 0, u64::MAX;
+        first_deal: u64, 0, u64::MAX;
+        memory_limit: u64, 1, u64::MAX;
+        number: u64, 1, 1_000_000;
+        outcome: u64, 0, u64::MAX;
+        seats: usize, 2, 8;
+        seed: u64, 0, u64::MAX;
+        threads: usize, 1, 256;
+    }
+
+    /// A seed that may be a text.
+    pub(crate) fn any_seed(value: &Bound<'_, PyAny>) -> PyResult<Seed> {
+        text_or_number(value, "seed")
+    }
+
+    pub(crate) fn agent_seed(value: &Bound<'_, PyAny>) -> PyResult<Seed> {
+        text_or_number(value, "agent_seed")
+    }
 }
 
 /// [`whole`] for the functions in Python.
@@ -82,13 +94,6 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
 /// The name of a value's type.
 pub(crate) fn type_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "thing".to_owned(), |name| name.to_string())
-}
-
-/// Reads a number of seats and checks that the rules support it.
-pub(crate) fn seats(value: &Bound<'_, PyAny>, rules: &Rules) -> PyResult<usize> {
-    let seats = whole(value, "seats", 2, 8)? as usize;
-    rules.covers(seats).map_err(error::rules)?;
-    Ok(seats)
 }
 
 /// Reads a seat at a table of `seats` seats: its number from 0, or its letter.
@@ -121,7 +126,7 @@ pub(crate) fn spot(text: &str) -> PyResult<Spot> {
 }
 
 /// Reads a seed: a whole number or a non-empty text, as in experiment files.
-pub(crate) fn seed(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Seed> {
+fn text_or_number(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Seed> {
     if let Ok(text) = value.cast::<PyString>() {
         let text = text.to_cow().map_err(|_| {
             let found = shown(value);
@@ -141,46 +146,10 @@ pub(crate) fn preset(name: &str) -> PyResult<Rules> {
 }
 
 /// Converts a Python value to JSON.
-pub(crate) fn to_json(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
-    if depth > DEEPEST {
-        let sentence = format!("values must be nested at most {DEEPEST} deep, found more levels");
-        return Err(error::CambioError::new_err(sentence));
-    }
-    if value.is_none() {
-        return Ok(Value::Null);
-    }
-    if let Ok(flag) = value.cast::<PyBool>() {
-        return Ok(Value::Bool(flag.is_true()));
-    }
-    if let Ok(number) = value.cast::<PyInt>() {
-        let number = number.extract::<i64>().map(Number::from).or_else(|_| number.extract::<u64>().map(Number::from));
-        return number.map(Value::Number).map_err(|_| {
-            error::CambioError::new_err(format!("a whole number must fit into 64 bits, found {}", shown(value)))
-        });
-    }
-    if let Ok(number) = value.cast::<PyFloat>() {
-        let finite = Number::from_f64(number.value()).map(Value::Number);
-        return finite
-            .ok_or_else(|| error::CambioError::new_err(format!("a number must be finite, found {}", shown(value))));
-    }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::String(text.to_cow()?.into_owned()));
-    }
-    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        return value.try_iter()?.map(|item| to_json(&item?, depth + 1)).collect::<PyResult<_>>().map(Value::Array);
-    }
-    if let Ok(dict) = value.cast::<PyDict>() {
-        let mut map = Map::new();
-        for (key, item) in dict {
-            let Ok(key) = key.cast::<PyString>() else {
-                return Err(PyTypeError::new_err(format!("a key must be a str, found type {}", type_of(&key))));
-            };
-            map.insert(key.to_cow()?.into_owned(), to_json(&item, depth + 1)?);
-        }
-        return Ok(Value::Object(map));
-    }
-    let found = type_of(value);
-    Err(PyTypeError::new_err(format!("a value must be a str, number, list or dict, found type {found}")))
+pub(crate) fn to_json(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let (json, strict) = (value.py().import("json")?, [("allow_nan", false)].into_py_dict(value.py())?);
+    let text: String = json.call_method("dumps", (value,), Some(&strict))?.extract()?;
+    serde_json::from_str(&text).map_err(|error| error::CambioError::new_err(format!("not valid as JSON: {error}")))
 }
 
 /// Converts JSON to a Python value.

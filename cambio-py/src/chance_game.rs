@@ -13,9 +13,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyList, PyTuple};
 
 use crate::action::{PyAction, decision, no_index};
+use crate::args::named;
 use crate::episode::{SeatKeys, score_reward};
 use crate::game::shared_methods;
-use crate::rules::{self, tensor_space};
+use crate::rules::{GivenRules, tensor_space};
 use crate::{args, error, thaw};
 
 /// A match with explicit chance nodes, for game trees, solvers and `OpenSpiel`.
@@ -30,7 +31,7 @@ use crate::{args, error, thaw};
 pub(crate) struct PyChanceGame {
     game: ChanceMatch,
     observer: (RoundHistory, SeatKeys),
-    history: Vec<i64>,
+    history: Vec<u64>,
     /// The totals before the last decision.
     before: [Score; MAX_SEATS],
     space: ActionSpace,
@@ -40,7 +41,8 @@ pub(crate) struct PyChanceGame {
 shared_methods!(PyChanceGame);
 
 impl PyChanceGame {
-    pub(crate) fn of(rules: &Rules, seats: usize) -> PyResult<PyChanceGame> {
+    fn of(rules: &Rules, seats: usize) -> PyResult<PyChanceGame> {
+        rules.covers(seats).map_err(error::rules)?;
         let mut observer = (RoundHistory::new(rules, seats), SeatKeys::of_small(rules, seats));
         Ok(PyChanceGame {
             game: ChanceMatch::new(rules, seats, &mut observer).map_err(error::rules)?,
@@ -99,7 +101,7 @@ impl PyChanceGame {
 
     fn resolve(&mut self, number: u64) -> PyResult<()> {
         let outcome = self.outcome(number)?;
-        self.history.push(number as i64);
+        self.history.push(number);
         let is_possible = self.game.resolve(outcome, &mut self.observer);
         debug_assert!(is_possible, "`outcome` returned one of the outcomes");
         Ok(())
@@ -110,8 +112,15 @@ impl PyChanceGame {
         before.iter_mut().zip(self.standing().totals).for_each(|(before, total)| *before = *total);
         self.game.act(action, &mut self.observer).map_err(error::illegal)?;
         self.before = before;
-        self.history.push(self.space.to_index(action, seat).map_or(-1, |index| index as i64));
+        self.history.push(self.space.to_index(action, seat).expect("a legal decision has an index") as u64);
         Ok(())
+    }
+
+    /// Continues with an outcome at a chance node, or with an index at a decision node.
+    fn advance(&mut self, step: u64) -> PyResult<()> {
+        let Some(seat) = self.actor() else { return self.resolve(step) };
+        let action = self.space.from_index(step as usize, seat);
+        self.decide(seat, action.ok_or_else(|| no_index(&step.to_string(), self.space.action_count()))?)
     }
 
     fn rewarded<'py>(&self, py: Python<'py>, scores: impl Iterator<Item = Score>) -> PyResult<Bound<'py, PyTuple>> {
@@ -150,10 +159,9 @@ properties! { PyChanceGame, this,
 #[pymethods]
 impl PyChanceGame {
     #[new]
-    #[pyo3(signature = (rules, seats = None), text_signature = "(rules, seats=2)")]
-    fn new(rules: &Bound<'_, PyAny>, seats: Option<&Bound<'_, PyAny>>) -> PyResult<PyChanceGame> {
-        let (rules, seats) = rules::table_or_default(Some(rules), seats)?;
-        PyChanceGame::of(&rules, seats)
+    #[pyo3(signature = (rules, seats = 2))]
+    fn new(rules: GivenRules, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyChanceGame> {
+        PyChanceGame::of(&rules.0, seats)
     }
 
     /// The outcomes of a chance node: the number and probability of each. Raises `IllegalAction` at any other node.
@@ -171,16 +179,16 @@ impl PyChanceGame {
     }
 
     /// An outcome as text: the label of a card, or the order of a race.
-    fn outcome_text(&self, outcome: &Bound<'_, PyAny>) -> PyResult<String> {
-        Ok(match self.outcome(args::whole(outcome, "outcome", 0, u64::MAX)?)? {
+    fn outcome_text(&self, #[pyo3(from_py_with = named::outcome)] outcome: u64) -> PyResult<String> {
+        Ok(match self.outcome(outcome)? {
             ChanceOutcome::Card(card) => self.standing().setup.rules.label(card).to_owned(),
             ChanceOutcome::Order(order) => order.seats().map(|seat| seat.to_string()).collect::<Vec<_>>().join(" "),
         })
     }
 
     /// Continues from a chance node with one of its outcomes.
-    fn play_chance(&mut self, outcome: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.resolve(args::whole(outcome, "outcome", 0, u64::MAX)?)
+    fn play_chance(&mut self, #[pyo3(from_py_with = named::outcome)] outcome: u64) -> PyResult<()> {
+        self.resolve(outcome)
     }
 
     /// Carries out a decision: an `Action`, its notation or its index. Raises `IllegalAction` if it is not legal, or if no seat
@@ -213,14 +221,7 @@ impl PyChanceGame {
     /// Continues with an outcome at a chance node, or with an index at a decision node, for `OpenSpiel`. Returns the seat to act next,
     /// −1 for a chance node, or −4 at the end.
     fn _apply(&mut self, step: u64) -> PyResult<i64> {
-        match self.actor() {
-            Some(seat) => {
-                let action = self.space.from_index(step as usize, seat);
-                let none = || no_index(&step.to_string(), self.space.action_count());
-                self.decide(seat, action.ok_or_else(none)?)?;
-            }
-            None => self.resolve(step)?,
-        }
+        self.advance(step)?;
         Ok(match self.actor() {
             Some(seat) => seat.index() as i64,
             None if self.is_over() => -4,
@@ -248,22 +249,13 @@ impl PyChanceGame {
 /// Restores a match from its steps, for `pickle`.
 #[pyfunction(name = "_chance_game")]
 pub(crate) fn chance_game(
-    rules: &Bound<'_, PyAny>,
-    seats: &Bound<'_, PyAny>,
-    history: Vec<i64>,
+    rules: GivenRules,
+    #[pyo3(from_py_with = named::seats)] seats: usize,
+    history: Vec<u64>,
 ) -> PyResult<PyChanceGame> {
-    let (rules, seats) = rules::table(rules, seats)?;
-    let mut game = PyChanceGame::of(&rules, seats)?;
+    let mut game = PyChanceGame::of(&rules.0, seats)?;
     for step in history {
-        let number = u64::try_from(step).map_err(|_| error::ActionError::new_err(format!("{step} is not a step")))?;
-        match game.actor() {
-            Some(seat) => {
-                let action = game.space.from_index(number as usize, seat);
-                let action = action.ok_or_else(|| error::ActionError::new_err(format!("{step} is not a decision")))?;
-                game.decide(seat, action)?;
-            }
-            None => game.resolve(number)?,
-        }
+        game.advance(step)?;
     }
     Ok(game)
 }

@@ -140,11 +140,6 @@ impl<A: Agent, W: Observer> Episode<A, W> {
         self.referee.observer()
     }
 
-    /// The agents by seat.
-    pub(crate) fn agents(&self) -> &[Option<A>] {
-        self.referee.players().agents()
-    }
-
     /// The agents by seat; call [`Episode::restart_after`] after a change.
     pub(crate) fn agents_mut(&mut self) -> &mut Vec<Option<A>> {
         self.referee.players_mut().agents_mut()
@@ -192,6 +187,7 @@ impl GameEpisode {
         reward: Reward,
         actions: &[Action],
     ) -> PyResult<GameEpisode> {
+        rules.covers(seats).map_err(error::rules)?;
         let log = (RoundLog::default(), SeatKeys::of_small(rules, seats));
         let observer = (RoundHistory::new(rules, seats), log);
         let mut episode = Episode::new(rules, seats, key, reward, observer);

@@ -77,12 +77,3 @@ pub(crate) fn failed(error: PlayError) -> PyErr {
 pub(crate) fn check_signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
 }
-
-/// The error for an answer of a policy that is not an array with `rows` rows and `actions` columns.
-pub(crate) fn policy_shape(found: &Bound<'_, PyAny>, rows: usize, actions: usize) -> PyErr {
-    let shape = found.getattr("shape").map_or_else(|_| "no array".to_owned(), |shape| format!("shape {shape}"));
-    ArrayError::new_err(format!(
-        "`probabilities` must return an array of shape ({rows}, {actions}), a row for each observation and a column for each \
-         action, found {shape}"
-    ))
-}

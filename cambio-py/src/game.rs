@@ -8,17 +8,16 @@ use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Seed};
 use cambio_core::view::RoundHistory;
 use cambio_core::{Choices, Playing, Seat, Standing, State};
-use numpy::prelude::*;
-use numpy::{Element, PyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::action::{PyAction, PyEvent, decision};
-use crate::args::Arg;
+use crate::args::named;
 use crate::episode::{GameEpisode, Reward, SeatKeys, Seeds, actions_of, key_of};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
-use crate::rules::{self, tensor_space};
+use crate::rules::{GivenRules, tensor_space};
 use crate::{args, error, thaw};
 
 /// Implements the methods that `Game` and `ChanceGame` share. The class needs the fields `space` and `tensors`, and the
@@ -92,37 +91,31 @@ macro_rules! shared_methods {
 
             /// The mask of a seat's legal decisions, by index; all false if it is not the seat to act. Shape
             /// `(action_count,)`, dtype `bool`.
-            ///
-            /// With `out`, the mask is written into this array, and no array is allocated.
-            #[pyo3(signature = (seat = None, *, out = None))]
+            #[pyo3(signature = (seat = None))]
             fn mask<'py>(
                 &self,
                 py: Python<'py>,
                 seat: Option<&Bound<'py, PyAny>>,
-                out: Option<Bound<'py, PyAny>>,
-            ) -> PyResult<Bound<'py, PyAny>> {
+            ) -> PyResult<Bound<'py, PyArray1<bool>>> {
                 let seat = self.seat_or_actor(seat)?.unwrap_or(Seat::A);
                 let choices = if self.actor() == Some(seat) { self.choices() } else { Choices::NONE };
-                $crate::game::array(py, out, self.space.action_count(), "bool", |mask: &mut [bool]| {
-                    self.space.mask(&choices, seat, mask);
-                })
+                let mut mask = vec![false; self.space.action_count()];
+                self.space.mask(&choices, seat, &mut mask);
+                Ok(PyArray1::from_vec(py, mask))
             }
 
             /// The observation tensor of a seat, with the blocks of `layout`: shape `(layout.size,)`, dtype `uint8`. By default
             /// it is the tensor of the seat to act; raises `IllegalAction` without a seat to act.
-            ///
-            /// With `out`, the tensor is written into this array, and no array is allocated.
-            #[pyo3(signature = (seat = None, *, out = None))]
+            #[pyo3(signature = (seat = None))]
             fn tensor<'py>(
                 &self,
                 py: Python<'py>,
                 seat: Option<&Bound<'py, PyAny>>,
-                out: Option<Bound<'py, PyAny>>,
-            ) -> PyResult<Bound<'py, PyAny>> {
+            ) -> PyResult<Bound<'py, PyArray1<u8>>> {
                 let view = self.dealt()?.view(self.seat_of(seat)?);
-                $crate::game::array(py, out, self.tensors.len(), "uint8", |tensor: &mut [u8]| {
-                    self.tensors.write(&view, self.round_history(), tensor);
-                })
+                let mut tensor = vec![0; self.tensors.len()];
+                self.tensors.write(&view, self.round_history(), &mut tensor);
+                Ok(PyArray1::from_vec(py, tensor))
             }
 
             /// The table as text, with the faces that a seat knows; by default, the seat to act, or seat 0 if there is none. `*`
@@ -156,37 +149,6 @@ fn seed_object(py: Python<'_>, seed: Seed) -> PyResult<Bound<'_, PyAny>> {
         Seed::Number(number) => number.into_pyobject(py)?.into_any(),
         Seed::Key(_) => seed.to_string().into_pyobject(py)?.into_any(),
     })
-}
-
-/// Fills an array of length `len` with `write`: the caller's array `out`, or a new one.
-pub(crate) fn array<'py, N: Element + Default + Copy>(
-    py: Python<'py>,
-    out: Option<Bound<'py, PyAny>>,
-    len: usize,
-    dtype: &str,
-    write: impl FnOnce(&mut [N]),
-) -> PyResult<Bound<'py, PyAny>> {
-    let Some(out) = out else {
-        let mut new = vec![N::default(); len];
-        write(&mut new);
-        return Ok(PyArray1::from_vec(py, new).into_any());
-    };
-    let refused = |what: &str| {
-        let shape = out.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
-        let found = out.getattr("dtype").map_or_else(|_| args::type_of(&out), |dtype| dtype.to_string());
-        error::ArrayError::new_err(format!(
-            "`out` {what}: it must be a contiguous, writable array of shape ({len},) and dtype {dtype}, found shape {shape} and \
-             dtype {found}"
-        ))
-    };
-    let array = out.cast::<PyArray1<N>>().map_err(|_| refused("does not fit"))?;
-    if array.len() != len {
-        return Err(refused("does not fit"));
-    }
-    let mut array = array.try_readwrite().map_err(|_| refused("cannot be written"))?;
-    write(array.as_slice_mut().map_err(|_| refused("is not contiguous"))?);
-    drop(array);
-    Ok(out)
 }
 
 /// A match that your program steps from decision to decision.
@@ -298,22 +260,21 @@ impl PyGame {
     #[new]
     #[pyo3(
         signature = (
-            rules = Arg::default(), seats = Arg::default(), *, seed = Arg::default(), deal = Arg::default(),
-            agent_seed = Arg::default(), reward = "rank",
+            rules = GivenRules::default(), seats = 2, *, seed = Seed::Number(0), deal = 0, agent_seed = Seed::AGENTS,
+            reward = "rank",
         ),
         text_signature = "(rules='classic', seats=2, *, seed=0, deal=0, agent_seed=0, reward='rank')",
     )]
     fn new(
-        rules: Arg<'_>,
-        seats: Arg<'_>,
-        seed: Arg<'_>,
-        deal: Arg<'_>,
-        agent_seed: Arg<'_>,
+        rules: GivenRules,
+        #[pyo3(from_py_with = named::seats)] seats: usize,
+        #[pyo3(from_py_with = named::any_seed)] seed: Seed,
+        #[pyo3(from_py_with = named::deal)] deal: u64,
+        #[pyo3(from_py_with = named::agent_seed)] agent_seed: Seed,
         reward: &str,
     ) -> PyResult<PyGame> {
-        let (rules, seats) = rules::table_or_default(rules.given(), seats.given())?;
-        let key = key(&seed, (&deal, "deal"), &agent_seed)?;
-        GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
+        let key = Key { seed, agents: agent_seed, deal };
+        GameEpisode::replayed(&rules.0, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
     }
 
     /// Restores the match of a record, after its last decision. The record must have its seed and deal.
@@ -355,7 +316,7 @@ impl PyGame {
 
     /// The position of every card, for referees and analyses.
     fn world(&self) -> PyWorld {
-        PyWorld::of_game(&self.episode)
+        PyWorld(self.playing().state().clone())
     }
 
     /// The record of the match so far. `agents` has the names of the players, seat 0 first.
@@ -377,20 +338,12 @@ impl PyGame {
 /// Restores a game, for `pickle`.
 #[pyfunction(name = "_game")]
 pub(crate) fn game(
-    rules: &Bound<'_, PyAny>,
-    seats: &Bound<'_, PyAny>,
+    rules: GivenRules,
+    #[pyo3(from_py_with = named::seats)] seats: usize,
     seeds: Seeds,
     reward: &str,
     actions: &str,
 ) -> PyResult<PyGame> {
-    let (rules, seats) = rules::table(rules, seats)?;
-    GameEpisode::replayed(&rules, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?).map(PyGame::from)
-}
-
-/// The key of a match, from optional arguments.
-pub(crate) fn key(seed: &Arg<'_>, (deal, what): (&Arg<'_>, &str), agent_seed: &Arg<'_>) -> PyResult<Key> {
-    let seed = seed.given().map_or(Ok(Seed::Number(0)), |seed| args::seed(seed, "seed"))?;
-    let agents = agent_seed.given().map_or(Ok(Seed::AGENTS), |seed| args::seed(seed, "agent_seed"))?;
-    let deal = deal.given().map_or(Ok(0), |deal| args::whole(deal, what, 0, u64::MAX))?;
-    Ok(Key { seed, agents, deal })
+    GameEpisode::replayed(&rules.0, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?)
+        .map(PyGame::from)
 }

@@ -6,7 +6,8 @@
 /// binds the interpreter's token.
 macro_rules! properties {
     ($class:ident, $this:ident
-        $(, repr = $repr:expr, hash = $hash:expr, reduce($reduce_py:ident) = $reduce:expr)?;
+        $(, repr = $repr:expr, hash = $hash:expr)?
+        $(, reduce($reduce_py:ident) = $reduce:expr)?;
         $($(#[$doc:meta])* $vis:vis $name:ident$(<$life:lifetime>($py:ident))?: $type:ty = $value:expr;)*) => {
         #[pymethods]
         impl $class {
@@ -20,7 +21,8 @@ macro_rules! properties {
                     let $this = self;
                     crate::rules::hash_of(&$hash)
                 }
-
+            )?
+            $(
                 fn __reduce__<'py>(&self, $reduce_py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
                     let $this = self;
                     $reduce.into_pyobject($reduce_py)
@@ -73,7 +75,7 @@ macro_rules! copies {
     )*};
 }
 
-copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules::PyBlock, rules::PyLayout);
+copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules::PyLayout);
 copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord, small_game::PySmallGame);
 copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld, observation::PyPosition);
 
@@ -99,11 +101,11 @@ mod _cambio {
         game::{PyGame, game},
         observation::{PyKnowledge, PyObservation, PyPosition, PyWorld, observation},
         record::PyRecord,
-        rounds::{_bench, PyStudy},
-        rules::{PyBlock, PyLayout, PyRules},
+        rounds::PyStudy,
+        rules::{PyLayout, PyRules},
         small_game::{_strategies, PySmallGame},
         tournament::{_columns, _command, _open, _run, _verify},
-        vector::{PyVectorGame, vector},
+        vector::PyVectorGame,
     };
 
     use pyo3::prelude::*;

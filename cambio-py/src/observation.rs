@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use cambio_agents::{Network, NetworkEvaluation, read_network};
 use cambio_core::encode::ActionSpace;
@@ -22,7 +21,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
-use crate::episode::{GameEpisode, SeatKeys, actions_of, texts};
+use crate::args::named;
+use crate::episode::{SeatKeys, actions_of, texts};
 use crate::rules::{PyRules, counts, tensor_space};
 use crate::{args, error, thaw};
 
@@ -298,7 +298,7 @@ impl PyObservation {
     /// the legal decisions. `events` is the number of past events to include; by default, all.
     #[pyo3(signature = (events = None))]
     fn describe(&self, events: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
-        let most = events.map_or(Ok(u64::MAX), |events| args::whole(events, "events", 0, u64::MAX))?;
+        let most = args::optional(events, "events", 0, u64::MAX)?.unwrap_or(u64::MAX);
         let table = render(&self.view, self.rounds, &self.totals);
         Ok(observation_in_words(&self.view, &self.sightings, &table, most as usize))
     }
@@ -366,15 +366,6 @@ impl PartialEq for PyKnowledge {
     }
 }
 
-impl PyKnowledge {
-    /// The world of a seed.
-    fn world(self: &Arc<PyKnowledge>, seed: u64) -> PyWorld {
-        let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
-        let state = self.knowledge.sample(&self.observation.view.observation(), &mut stream);
-        PyWorld { state, origin: WorldOrigin::Sampled(Arc::clone(self), seed) }
-    }
-}
-
 properties! { PyKnowledge, this,
     repr = {
         let (seat, known) = (this.knowledge.seat(), this.knowledge.known().len());
@@ -401,52 +392,39 @@ impl PyKnowledge {
     }
 
     /// Samples uniformly from the worlds that the seat cannot distinguish. The same seed gives the same world.
-    fn sample(&self, seed: &Bound<'_, PyAny>) -> PyResult<PyWorld> {
-        Ok(Arc::new(self.clone()).world(args::whole(seed, "seed", 0, u64::MAX)?))
+    fn sample(&self, #[pyo3(from_py_with = named::seed)] seed: u64) -> PyWorld {
+        let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
+        PyWorld(self.knowledge.sample(&self.observation.view.observation(), &mut stream))
     }
 }
 
-/// The position of every card: the true one of a game, or one that is possible given a seat's knowledge.
+/// The position of every card: the true one of a game, or one that is possible given a seat's knowledge. It cannot be pickled, but the
+/// game or the knowledge can.
 #[pyclass(frozen, eq, name = "World", module = "cambio_game")]
 #[derive(Clone)]
-pub(crate) struct PyWorld {
-    state: State,
-    origin: WorldOrigin,
-}
-
-/// The origin of a world. Pickles contain the origin instead of the state.
-#[derive(Clone)]
-enum WorldOrigin {
-    Sampled(Arc<PyKnowledge>, u64),
-    Game(Box<GameEpisode>),
-}
+pub(crate) struct PyWorld(pub(crate) State);
 
 impl PyWorld {
-    /// The true positions of a game's cards.
-    pub(crate) fn of_game(episode: &GameEpisode) -> PyWorld {
-        PyWorld { state: episode.playing().state().clone(), origin: WorldOrigin::Game(Box::new(episode.clone())) }
-    }
-
     fn rules_of(&self) -> &Rules {
-        self.state.table().rules()
+        self.0.table().rules()
     }
 
     fn cards(&self) -> impl Iterator<Item = (Spot, Card)> {
-        let spots = self.state.table().occupied().iter_from(Seat::A);
-        spots.filter_map(|spot| Some((spot, self.state.face(spot)?)))
+        let spots = self.0.table().occupied().iter_from(Seat::A);
+        spots.filter_map(|spot| Some((spot, self.0.face(spot)?)))
     }
 }
 
 impl PartialEq for PyWorld {
     fn eq(&self, other: &PyWorld) -> bool {
         let sorted = |world: &PyWorld| {
-            let mut cards: Vec<Card> = world.state.stock().collect();
+            let mut cards: Vec<Card> = world.0.stock().collect();
             cards.sort_unstable();
             cards
         };
-        self.state.table() == other.state.table()
+        self.0.table() == other.0.table()
             && self.cards().eq(other.cards())
-            && self.state.held() == other.state.held()
+            && self.0.held() == other.0.held()
             && sorted(self) == sorted(other)
     }
 }
@@ -457,25 +435,17 @@ properties! { PyWorld, this,
             this.cards().map(|(spot, card)| format!("{spot}:{}", this.rules_of().label(card))).collect();
         format!("<World {}>", cards.join(" "))
     },
-    hash = this.cards().map(|(spot, card)| (spot.index(), card)).collect::<Vec<_>>(),
-    reduce(py) = match &this.origin {
-        WorldOrigin::Sampled(knowledge, seed) => {
-            (Bound::new(py, (**knowledge).clone())?.getattr("sample")?, PyTuple::new(py, [*seed])?)
-        }
-        WorldOrigin::Game(episode) => {
-            (thaw(py, "_game")?.call1(episode.parts(py)?)?.getattr("world")?, PyTuple::empty(py))
-        }
-    };
+    hash = this.cards().map(|(spot, card)| (spot.index(), card)).collect::<Vec<_>>();
     /// The spots with a card, each with the card's label.
     faces<'py>(py): PyResult<Bound<'py, PyDict>> = faces(py, this.rules_of(), this.cards());
     /// The labels of the cards in the stock, each with its number of copies. The order is not included.
-    stock<'py>(py): PyResult<Bound<'py, PyDict>> = counts(py, this.rules_of(), this.state.stock());
+    stock<'py>(py): PyResult<Bound<'py, PyDict>> = counts(py, this.rules_of(), this.0.stock());
     /// The label of the held card.
-    held: Option<&'static str> = this.state.held().map(|card| this.rules_of().label(card));
+    held: Option<&'static str> = this.0.held().map(|card| this.rules_of().label(card));
     /// The points of each seat's layout, seat 0 first.
     points<'py>(py): PyResult<Bound<'py, PyTuple>> = {
-        let seats = Seat::ALL.into_iter().take(this.state.table().seats());
-        PyTuple::new(py, seats.map(|seat| this.state.points(seat).unwrap_or(0)).collect::<Vec<_>>())
+        let seats = Seat::ALL.into_iter().take(this.0.table().seats());
+        PyTuple::new(py, seats.map(|seat| this.0.points(seat).unwrap_or(0)).collect::<Vec<_>>())
     };
 }
 
@@ -626,32 +596,35 @@ impl PyPosition {
 
     /// Draws `number` worlds uniformly from what the position leaves open. The same seed gives the same worlds.
     #[pyo3(signature = (number, seed = None))]
-    fn worlds(&self, number: &Bound<'_, PyAny>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PyWorld>> {
-        let number = args::whole(number, "number", 1, 1_000_000)?;
-        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX >> 20))?;
-        let knowledge = Arc::new(self.knowledge());
-        Ok((0..number).map(|world| knowledge.world((seed << 20) + world)).collect())
+    fn worlds(
+        &self,
+        #[pyo3(from_py_with = named::number)] number: u64,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<PyWorld>> {
+        let seed = args::optional(seed, "seed", 0, u64::MAX >> 20)?.unwrap_or(0);
+        let knowledge = self.knowledge();
+        Ok((0..number).map(|world| knowledge.sample((seed << 20) + world)).collect())
     }
 
     /// The value of each decision of the seat to act, the best first, by games in which the seat plays like the policy `agent` and the
     /// other seats like `opponents`: "learned" or a heuristic such as "sharp". `games` is their number after each decision; by default,
     /// they go on until each cost is known to ± 1 win in 100 or a quarter of the cost, or for some three seconds. Ctrl-C ends them. The same as `cambio advise`,
     /// whose text is the text of the table.
-    #[pyo3(signature = (*, agent = "learned", opponents = "learned", games = None, seed = None))]
+    #[pyo3(signature = (*, agent = "learned", opponents = "learned", games = None, seed = 0))]
     fn advise<'py>(
         &self,
         py: Python<'py>,
         agent: &str,
         opponents: &str,
         games: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let games = games.map(|games| args::whole(games, "games", 0, u32::MAX.into())).transpose()?;
+        let games = args::optional(games, "games", 0, u32::MAX.into())?;
         let options = AdviceOptions {
             agent: agent.to_owned(),
             opponents: opponents.to_owned(),
             games: games.map(|games| games as u32),
-            seed: seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?,
+            seed,
         };
         let raised = std::sync::Mutex::new(None);
         let goes_on = || {

@@ -15,6 +15,7 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Choices, Notice, Observat
 use cambio_sim::{PlanError, PlayError, RunError};
 use cambio_solve::HistoryKey;
 use numpy::PyReadonlyArray2;
+use numpy::prelude::*;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
@@ -58,8 +59,7 @@ struct Factory {
 impl Factory {
     /// The factory with the parameters in its signature.
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Factory> {
-        let has = |name: &str| given.hasattr(name);
-        let is_object = !given.is_instance_of::<PyType>() && (has("decide_batch")? || has("probabilities")?);
+        let is_object = !given.is_instance_of::<PyType>() && given.hasattr("probabilities")?;
         let defaults = if is_object { PythonParams::default() } else { PythonParams::of(given)? };
         Ok(Factory { given: given.clone().unbind(), is_object, defaults, arguments: Vec::new() })
     }
@@ -153,15 +153,14 @@ fn kept(texts: Vec<String>) -> &'static [&'static str] {
 /// The batch is closed when no match has joined it for this long.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// The shared object of an agent with `decide_batch` or of a policy, and the matches that wait for its decision.
+/// The object of a policy, which all matches share, and the matches that wait for its decision.
 ///
 /// Each match runs on its own thread. One of the waiting threads serves the queue: when no more matches join, it calls
-/// `decide_batch` or `probabilities` for all waiting matches and distributes the decisions. Timing determines which matches share a call, so
-/// the agent's answer must not depend on the rest of the batch.
-struct BatchAgent {
+/// `probabilities` for all waiting matches and distributes the decisions. Timing determines which matches share a call, so
+/// the probabilities must not depend on the rest of the batch.
+struct SharedPolicy {
     /// Creates the object if there is none yet.
     factory: Arc<Factory>,
-    is_policy: bool,
     raised: Arc<RaisedExceptions>,
     queue: Mutex<CallQueue>,
     /// Notified when a match joins the queue, and when decisions are available.
@@ -199,7 +198,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl BatchAgent {
+impl SharedPolicy {
     /// Waits for the decision for a match. `Err` has the reason why there is none.
     fn ask(&self, question: Question, draw: f64) -> Result<Action, String> {
         let answer = AnswerCell::default();
@@ -228,9 +227,9 @@ impl BatchAgent {
                 break;
             }
         }
-        let (waiting, object) = (std::mem::take(&mut queue.waiting), queue.object.take());
+        let (mut waiting, object) = (std::mem::take(&mut queue.waiting), queue.object.take());
         drop(queue);
-        let object = Python::attach(|py| self.serve(py, object, &waiting));
+        let object = Python::attach(|py| self.serve(py, object, &mut waiting));
         let mut queue = locked(&self.queue);
         (queue.object, queue.is_served) = (object, false);
         drop(queue);
@@ -238,88 +237,63 @@ impl BatchAgent {
         locked(&answer).take().unwrap_or_else(|| Err("it was not asked".to_owned()))
     }
 
-    /// The probabilities of a policy for one match, in the order of the choices; `None` for an agent with `decide_batch`.
-    fn probabilities(&self, question: impl FnOnce() -> Question) -> Result<Option<Vec<f64>>, String> {
-        if !self.is_policy {
-            return Ok(None);
-        }
+    /// The probabilities of the choices at one position, in their order.
+    fn probabilities(&self, question: &Question) -> Result<Vec<f64>, String> {
         Python::attach(|py| {
             let asked = || {
                 let known = locked(&self.queue).object.as_ref().map(|object| object.clone_ref(py));
                 let object = known.map_or_else(|| self.factory.call(py), Ok)?;
-                let shares = probabilities(object.bind(py), &question())?;
+                let shares = probabilities(object.bind(py), question)?;
                 locked(&self.queue).object.get_or_insert(object);
-                Ok(Some(shares))
+                Ok(shares)
             };
             asked().map_err(|error| self.raised.keep(error, py))
         })
     }
 
-    /// Decides for all waiting matches. Returns the object for the next call, if it could be created.
-    fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &[WaitingCall]) -> Option<Py<PyAny>> {
+    /// Decides for all waiting matches, with one call for each table, because tables differ in their actions. Returns the object for the
+    /// next call, if it could be created.
+    fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &mut [WaitingCall]) -> Option<Py<PyAny>> {
         let object = object.map_or_else(|| self.factory.call(py), Ok);
-        let decide = if self.is_policy { draw_all } else { decide_all };
-        let decided = match &object {
-            Ok(object) => decide(object.bind(py), waiting),
-            Err(error) => Err(error.clone_ref(py)),
-        };
-        match decided {
-            Ok(decided) => {
-                for (one, decided) in waiting.iter().zip(decided) {
-                    *locked(&one.answer) = Some(decided.map_err(|error| self.raised.keep(error, py)));
+        waiting.sort_by_key(|one| one.question.table());
+        for group in waiting.chunk_by(|one, other| one.question.table() == other.question.table()) {
+            let questions: Vec<&Question> = group.iter().map(|one| &one.question).collect();
+            let object = object.as_ref().map_err(|error| error.clone_ref(py));
+            let answers = object.and_then(|object| shares_of_all(object.bind(py), &questions));
+            match answers.map_err(|error| self.raised.keep(error, py)) {
+                Ok(answers) => {
+                    for (one, shares) in group.iter().zip(answers) {
+                        let decided = shares.map(|shares| one.drawn(&shares));
+                        *locked(&one.answer) = Some(decided.map_err(|error| self.raised.keep(error, py)));
+                    }
                 }
-            }
-            Err(error) => {
-                let reason = self.raised.keep(error, py);
-                for one in waiting {
-                    *locked(&one.answer) = Some(Err(reason.clone()));
-                }
+                Err(reason) => group.iter().for_each(|one| *locked(&one.answer) = Some(Err(reason.clone()))),
             }
         }
         object.ok()
     }
 }
 
-/// The observations of these positions.
-fn observations<'py>(py: Python<'py>, questions: &[&Question]) -> PyResult<Bound<'py, PyList>> {
-    PyList::new(py, questions.iter().map(|one| Py::new(py, one.seen.clone())).collect::<PyResult<Vec<_>>>()?)
-}
-
-/// Calls `decide_batch`. Returns a decision for each match, or the error of this decision.
-fn decide_all(object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
-    let answers = object.call_method1("decide_batch", (observations(object.py(), &questions(waiting))?,))?;
-    let answers: Vec<_> = answers.try_iter()?.collect::<PyResult<_>>()?;
-    if answers.len() != waiting.len() {
-        let (found, allowed) = (answers.len(), waiting.len());
-        return Err(error::ActionError::new_err(format!(
-            "`decide_batch` must return one decision for each of the {allowed} observations, found {found}"
-        )));
+impl Question {
+    /// The name of the rules, and the number of seats.
+    fn table(&self) -> (&'static str, usize) {
+        (self.seen.rules_of().name(), self.seen.seats_of())
     }
-    Ok(waiting
-        .iter()
-        .zip(answers)
-        .map(|(one, answer)| decision(&answer, &one.question.space, one.question.seat))
-        .collect())
 }
 
-/// Calls `probabilities` and draws a decision for each match.
-fn draw_all(object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
-    let draw = |(one, shares): (&WaitingCall, PyResult<Vec<f64>>)| {
-        let (mut left, mut chosen) = (one.draw, None);
-        for (action, share) in one.question.choices.iter().zip(shares?).filter(|&(_, share)| share > 0.0) {
+impl WaitingCall {
+    /// Draws a decision with these probabilities of the choices.
+    fn drawn(&self, shares: &[f64]) -> Action {
+        let (mut left, mut chosen) = (self.draw, None);
+        for (action, share) in self.question.choices.iter().zip(shares).filter(|&(_, share)| *share > 0.0) {
             chosen = Some(action);
             left -= share;
             if left < 0.0 {
                 break;
             }
         }
-        Ok(chosen.expect("a probability is positive, because they add up to 1"))
-    };
-    Ok(waiting.iter().zip(shares_of_all(object, &questions(waiting))?).map(draw).collect())
-}
-
-fn questions(waiting: &[WaitingCall]) -> Vec<&Question> {
-    waiting.iter().map(|one| &one.question).collect()
+        chosen.expect("a probability is positive, because they add up to 1")
+    }
 }
 
 /// Calls `probabilities` of an object for one position. Returns the probabilities in the order of the choices.
@@ -329,16 +303,10 @@ fn probabilities(object: &Bound<'_, PyAny>, question: &Question) -> PyResult<Vec
 
 /// Calls `probabilities`. Returns the probabilities of the choices at each position, or the error of this position.
 fn shares_of_all(object: &Bound<'_, PyAny>, questions: &[&Question]) -> PyResult<Vec<PyResult<Vec<f64>>>> {
-    let py = object.py();
-    let answers = object.call_method1("probabilities", (observations(py, questions)?,))?;
-    let numbers = py.import("numpy")?.call_method1("asarray", (answers, "float64"))?;
+    let seen = questions.iter().map(|one| one.seen.clone()).collect();
     let actions = questions.first().map_or(0, |one| one.space.action_count());
-    let wrong = || error::policy_shape(&numbers, questions.len(), actions);
-    let array: PyReadonlyArray2<'_, f64> = numbers.extract().map_err(|_| wrong())?;
-    let rows = array.as_array();
-    if rows.nrows() != questions.len() || questions.iter().any(|one| one.space.action_count() != rows.ncols()) {
-        return Err(wrong());
-    }
+    let answers = ask_policy(object, seen, actions)?;
+    let rows = answers.as_array();
     let shares = questions.iter().zip(rows.rows()).map(|(one, row)| {
         let share = |action| row[one.space.to_index(action, one.seat).expect("a legal action has an index")];
         let mut shares: Vec<f64> = one.choices.iter().map(share).collect();
@@ -358,13 +326,33 @@ fn shares_of_all(object: &Bound<'_, PyAny>, questions: &[&Question]) -> PyResult
     Ok(shares.collect())
 }
 
-/// A Python agent: an object with a method `decide(observation)`, `decide_batch(observations)` or `probabilities(observations)`.
+/// Calls `probabilities`. Returns a row for each observation, which has a column for each of the `actions`.
+pub(crate) fn ask_policy<'py>(
+    policy: &Bound<'py, PyAny>,
+    seen: Vec<PyObservation>,
+    actions: usize,
+) -> PyResult<PyReadonlyArray2<'py, f64>> {
+    let (py, rows) = (policy.py(), seen.len());
+    let seen = seen.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?;
+    let answers = policy.call_method1("probabilities", (PyList::new(py, seen)?,))?;
+    let numbers = py.import("numpy")?.call_method1("asarray", (answers, "float64"))?;
+    let array: Option<PyReadonlyArray2<'_, f64>> = numbers.extract().ok();
+    array.filter(|array| array.shape() == [rows, actions]).ok_or_else(|| {
+        let found = numbers.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
+        error::ArrayError::new_err(format!(
+            "`probabilities` must return an array of shape ({rows}, {actions}), a row for each observation and a column for each \
+             action, found shape {found}"
+        ))
+    })
+}
+
+/// A Python agent: an object with a method `decide(observation)` or `probabilities(observations)`.
 struct PythonAgent {
     /// Creates the object; called once for each player.
     factory: Arc<Factory>,
     raised: Arc<RaisedExceptions>,
-    /// For an agent with `decide_batch` and for a policy, the queue of waiting matches, shared by all players.
-    batch_agent: Option<Arc<BatchAgent>>,
+    /// The object of a policy, shared by all players.
+    policy: Option<Arc<SharedPolicy>>,
     /// The seat's stream, from which the decisions of a policy are drawn.
     stream: Option<Stream>,
     object: Option<Py<PyAny>>,
@@ -387,10 +375,8 @@ impl PythonAgent {
         let object = self.factory.call(py)?;
         let made = object.bind(py);
         let name = args::type_of(made);
-        if !made.hasattr("decide")? && (made.hasattr("decide_batch")? || made.hasattr("probabilities")?) {
-            let what = format!(
-                "an agent with one object for all matches must be given as an object or a class, found a function; pass the `{name}`"
-            );
+        if !made.hasattr("decide")? && made.hasattr("probabilities")? {
+            let what = format!("a policy must be given as an object or a class, found a function; pass the `{name}`");
             return Err(error::AgentError::new_err(what));
         }
         if locked(&self.players).insert(object.as_ptr() as usize) {
@@ -446,10 +432,10 @@ impl PythonAgent {
             return Err(reason.clone());
         }
         let question = self.question(view);
-        if let Some(batch_agent) = &self.batch_agent {
+        if let Some(policy) = &self.policy {
             let stream = self.stream.as_mut().ok_or("the match has not begun")?;
             let draw = bits(stream) as f64 / (1_u64 << 62) as f64;
-            return batch_agent.ask(question, draw);
+            return policy.ask(question, draw);
         }
         let Some(object) = &self.object else { return Err("the match has not begun".to_owned()) };
         let Question { seen, space, seat, .. } = question;
@@ -476,7 +462,7 @@ impl Drop for PythonAgent {
 impl Agent for PythonAgent {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.failed = None;
-        if self.batch_agent.is_some() {
+        if self.policy.is_some() {
             self.stream = Some(briefing.stream.clone());
             return Ok(());
         }
@@ -514,8 +500,8 @@ impl Agent for PythonAgent {
     }
 
     fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
-        if let Some(batch_agent) = &self.batch_agent {
-            return Ok(batch_agent.probabilities(|| self.question(view))?);
+        if let Some(policy) = &self.policy {
+            return Ok(Some(policy.probabilities(&self.question(view))?));
         }
         let Some(object) = &self.object else { return Ok(None) };
         Ok(Python::attach(|py| {
@@ -604,19 +590,18 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
                 all.with_entry(RosterEntry::new(name, "An agent with another name.", move |_: &NoParams| spec.make()));
             continue;
         }
-        let (is_policy, factory) = (shares_object(factory.bind(py))?, Factory::of(factory.bind(py))?);
+        let (is_policy, factory) = (is_policy(factory.bind(py))?, Factory::of(factory.bind(py))?);
         let (defaults, raised, players) = (factory.defaults.clone(), raised.clone(), Arc::default());
-        // The agents with an object for all matches, one for each choice of parameters.
-        let shared = Mutex::new(Vec::<Arc<BatchAgent>>::new());
+        // The objects of a policy, one for each choice of parameters.
+        let shared = Mutex::new(Vec::<Arc<SharedPolicy>>::new());
         let make = move |params: &PythonParams| {
             let factory = Arc::new(factory.with(params));
-            let batch_agent = is_policy.map(|is_policy| {
+            let policy = is_policy.then(|| {
                 let mut shared = locked(&shared);
                 let found = shared.iter().find(|agent| agent.factory.arguments == factory.arguments).cloned();
                 found.unwrap_or_else(|| {
-                    let agent = Arc::new(BatchAgent {
+                    let agent = Arc::new(SharedPolicy {
                         factory: Arc::clone(&factory),
-                        is_policy,
                         raised: raised.clone(),
                         queue: Mutex::default(),
                         bell: Condvar::new(),
@@ -628,7 +613,7 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
             PythonAgent {
                 factory,
                 raised: raised.clone(),
-                batch_agent,
+                policy,
                 stream: None,
                 object: None,
                 players: Arc::clone(&players),
@@ -646,11 +631,7 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
     Ok(PythonRoster { roster: all, raised })
 }
 
-/// For an agent with one object for all matches, whether it is a policy; `None` if the agent has an object for each player. Does not call the
-/// factory, because it may be for another process.
-fn shares_object(given: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
-    let is_class = given.is_instance_of::<PyType>();
-    let decides_batches = given.hasattr("decide_batch")?;
-    let is_policy = given.hasattr("probabilities")? && !(is_class && (decides_batches || given.hasattr("decide")?));
-    Ok((is_policy || decides_batches).then_some(is_policy))
+/// Whether an agent is a policy, whose object all matches share. Does not call the factory, because it may be for another process.
+fn is_policy(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(given.hasattr("probabilities")? && !(given.is_instance_of::<PyType>() && given.hasattr("decide")?))
 }

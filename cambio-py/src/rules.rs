@@ -11,10 +11,10 @@ use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyRange, PySlice, PyString, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyRange, PySlice, PyString, PyTuple};
 use serde_json::Value;
 
-use crate::args::Arg;
+use crate::args::named;
 use crate::{args, error};
 
 /// A hash of a value that is the same within one process.
@@ -93,12 +93,9 @@ properties! { PyRules, this,
 #[pymethods]
 impl PyRules {
     #[new]
-    #[pyo3(signature = (rules = Arg::default()), text_signature = "(rules='classic')")]
-    fn new(rules: Arg<'_>) -> PyResult<PyRules> {
-        match rules.given() {
-            Some(rules) => read(rules).map(PyRules),
-            None => args::preset("classic").map(PyRules),
-        }
+    #[pyo3(signature = (rules = GivenRules::default()), text_signature = "(rules='classic')")]
+    fn new(rules: GivenRules) -> PyRules {
+        PyRules(rules.0)
     }
 
     /// Creates rules from the text of a rule file (TOML).
@@ -139,49 +136,49 @@ impl PyRules {
     }
 
     /// The size of the action space at a table of `seats` seats.
-    fn action_count(&self, seats: &Bound<'_, PyAny>) -> PyResult<usize> {
-        Ok(ActionSpace::new(&self.0, args::seats(seats, &self.0)?).action_count())
+    fn action_count(&self, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<usize> {
+        self.0.covers(seats).map_err(error::rules)?;
+        Ok(ActionSpace::new(&self.0, seats).action_count())
     }
 
     /// The layout of observation tensors at a table of `seats` seats.
-    fn layout(&self, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
-        PyLayout::of(&self.0, args::seats(seats, &self.0)?)
+    fn layout(&self, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyLayout> {
+        PyLayout::of(&self.0, seats)
     }
 }
 
-/// Reads rules and a number of seats that they support.
-pub(crate) fn table(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<(Rules, usize)> {
-    let rules = read(rules)?;
-    Ok((rules, args::seats(seats, &rules)?))
+/// Rules as an argument; by default, `classic`.
+pub(crate) struct GivenRules(pub(crate) Rules);
+
+impl Default for GivenRules {
+    fn default() -> GivenRules {
+        GivenRules(Rules::preset("classic").expect("it is a preset"))
+    }
 }
 
-/// Reads optional rules and an optional number of seats; the defaults are `classic` and 2.
-pub(crate) fn table_or_default(
-    rules: Option<&Bound<'_, PyAny>>,
-    seats: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Rules, usize)> {
-    let rules = rules.map_or_else(|| args::preset("classic"), read)?;
-    Ok((rules, seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?))
+impl<'a, 'py> FromPyObject<'a, 'py> for GivenRules {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<GivenRules> {
+        read(&value).map(GivenRules)
+    }
 }
 
 /// Reads a rule system: a `Rules` object, the name of a preset or mini game, or a mapping of knobs.
-pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
+fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
     if let Ok(rules) = value.cast::<PyRules>() {
         return Ok(rules.get().0);
     }
     if let Ok(name) = value.cast::<PyString>() {
         return args::preset(&name.to_cow()?);
     }
-    let dict = match value.cast::<PyDict>() {
-        Ok(dict) => dict.clone(),
-        Err(_) if value.hasattr("keys")? => {
-            let dict = PyDict::new(value.py());
-            dict.update(value.cast().map_err(|_| no_rules(value))?)?;
-            dict
-        }
-        Err(_) => return Err(no_rules(value)),
-    };
-    let table = args::to_json(dict.as_any(), 0)?;
+    let table = value.cast::<PyMapping>().map_err(|_| {
+        let found = args::type_of(value);
+        PyTypeError::new_err(format!("the rules must be a Rules object, a preset's name or a dict, found type {found}"))
+    })?;
+    let dict = PyDict::new(value.py());
+    dict.update(table)?;
+    let table = args::to_json(dict.as_any())?;
     validated(RulesSpec::from_json(&table).and_then(|spec| spec.check_meaning().map(|()| spec)))
 }
 
@@ -192,11 +189,6 @@ fn validated(spec: Result<RulesSpec, cambio_core::RulesError>) -> PyResult<Rules
         Value::String(name) => args::preset(&name),
         _ => Ok(rules),
     }
-}
-
-fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {
-    let found = args::type_of(value);
-    PyTypeError::new_err(format!("the rules must be a Rules object, a preset's name or a dict, found type {found}"))
 }
 
 /// The number of cards of each label, without zeros.
@@ -219,38 +211,19 @@ pub(crate) fn slice(py: Python<'_>, first: usize, len: usize) -> PyResult<Bound<
     py.get_type::<PySlice>().call1((first, first + len, 1))
 }
 
-/// A named block of an observation tensor.
-#[pyclass(frozen, eq, name = "Block", module = "cambio_game")]
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct PyBlock {
-    block: TensorBlock,
-    layout: (Rules, usize),
-}
-
-properties! { PyBlock, this,
-    repr = {
-        let TensorBlock { name, offset, ref shape, .. } = this.block;
-        format!("<Block {name:?} of {} at {offset}, shape {shape:?}>", this.values())
-    },
-    hash = (this.block.name, this.block.offset, &this.block.shape),
-    reduce(py) = {
-        let (rules, seats) = this.layout;
-        let layout = Bound::new(py, PyLayout::of(&rules, seats)?)?;
-        (layout.getattr("__getitem__")?, (this.block.name,))
-    };
-    /// The name of the block.
-    name: &'static str = this.block.name;
-    /// The index of the block's first number in the tensor.
-    offset: usize = this.block.offset;
-    /// The shape of the block, outermost axis first.
-    shape<'py>(py): PyResult<Bound<'py, PyTuple>> = PyTuple::new(py, &this.block.shape);
-    /// The kind of numbers: "flags" are 0 or 1, "counts" are 0 to 255.
-    values: &'static str = match this.block.values {
+/// The kind of the numbers of a block.
+fn kind_of(block: &TensorBlock) -> &'static str {
+    match block.values {
         TensorBlockValues::Flags => "flags",
         TensorBlockValues::Counts => "counts",
-    };
-    /// The slice of the tensor that contains the block: `tensor[..., block.slice]`.
-    slice<'py>(py): PyResult<Bound<'py, PyAny>> = slice(py, this.block.offset, this.block.len());
+    }
+}
+
+/// A block as an object of the Python class `Block`.
+fn block_of<'py>(py: Python<'py>, block: &TensorBlock) -> PyResult<Bound<'py, PyAny>> {
+    let shape = PyTuple::new(py, &block.shape)?;
+    let class = py.import("cambio_game._types")?.getattr("Block")?;
+    class.call1((block.name, block.offset, shape, kind_of(block)))
 }
 
 /// The layout of observation tensors for given rules and number of seats.
@@ -276,10 +249,6 @@ impl PyLayout {
     pub(crate) fn shared(rules: &Rules, seats: usize, space: &Arc<TensorSpace>) -> PyLayout {
         PyLayout { rules: *rules, seats, space: space.clone() }
     }
-
-    fn block(&self, block: &TensorBlock) -> PyBlock {
-        PyBlock { block: block.clone(), layout: (self.rules, self.seats) }
-    }
 }
 
 properties! { PyLayout, this,
@@ -294,7 +263,7 @@ properties! { PyLayout, this,
     size: usize = this.space.len();
     /// The blocks in order, without gaps.
     blocks<'py>(py): PyResult<Bound<'py, PyTuple>> =
-        PyTuple::new(py, this.space.blocks().iter().map(|block| this.block(block)));
+        PyTuple::new(py, this.space.blocks().iter().map(|block| block_of(py, block)).collect::<PyResult<Vec<_>>>()?);
     /// The classes of cards, each with the labels of its cards. The rules treat all cards of a class alike.
     classes<'py>(py): PyResult<Bound<'py, PyTuple>> = {
         let mut classes: Vec<Vec<&str>> = vec![Vec::new(); this.space.classes()];
@@ -309,9 +278,8 @@ properties! { PyLayout, this,
 #[pymethods]
 impl PyLayout {
     #[new]
-    fn new(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<PyLayout> {
-        let (rules, seats) = table(rules, seats)?;
-        PyLayout::of(&rules, seats)
+    fn new(rules: GivenRules, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyLayout> {
+        PyLayout::of(&rules.0, seats)
     }
 
     /// The names of the public events, in the order of the flags in the blocks `recent` and `last`.
@@ -344,9 +312,9 @@ impl PyLayout {
         self.space.len()
     }
 
-    fn __getitem__(&self, name: &str) -> PyResult<PyBlock> {
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.space.block(name) {
-            Some(block) => Ok(self.block(block)),
+            Some(block) => block_of(py, block),
             None => {
                 let known: Vec<&str> = self.space.blocks().iter().map(|block| block.name).collect();
                 let name = cambio_core::text::excerpt(name);
@@ -362,7 +330,7 @@ impl PyLayout {
     fn __str__(&self) -> String {
         let mut text = format!("{:>6}  {:<10} {:<7} shape\n", "offset", "block", "values");
         for block in self.space.blocks() {
-            let values = if block.values == TensorBlockValues::Flags { "flags" } else { "counts" };
+            let values = kind_of(block);
             let _ = writeln!(text, "{:>6}  {:<10} {values:<7} {:?}", block.offset, block.name, block.shape);
         }
         text

@@ -17,18 +17,17 @@ use cambio_solve::{
 use numpy::prelude::*;
 use numpy::{PyArray1, PyArray2, PyUntypedArray};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyDict, PyString, PyTuple};
 
 use crate::agent::PyAgent;
+use crate::args::named;
 use crate::error::check_signals;
 use crate::observation::{PyObservation, history_of};
-use crate::rules::{self, PyLayout, PyRules, tensor_space};
+use crate::python_agent::ask_policy;
+use crate::rules::{GivenRules, PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 
 const SEATS: usize = 2;
-
-/// The number of observations in a call of a policy.
-const BATCH: u64 = 1024;
 
 /// A small game, compiled once: exact values, best responses and exploitability of any pair of strategies.
 ///
@@ -70,31 +69,15 @@ impl PartialEq for PySmallGame {
     }
 }
 
-fn names() -> String {
-    format!("the mini games are {}", MINI_GAMES.join(", "))
-}
-
 /// The exception for an error of the solver.
 fn solving(error: SolveError) -> PyErr {
     match error {
         SolveError::TooLarge { .. } | SolveError::Unfit(_) => {
-            error::RulesError::new_err(format!("{error}; {}", names()))
+            error::RulesError::new_err(format!("{error}; the mini games are {}", MINI_GAMES.join(", ")))
         }
         SolveError::Illegal { .. } | SolveError::Failed { .. } => error::AgentFault::new_err(error.to_string()),
         other => error::CambioError::new_err(other.to_string()),
     }
-}
-
-/// Reads rules; the error for an unknown name lists the mini games.
-fn read_rules(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
-    if let Ok(name) = value.cast::<PyString>()
-        && Rules::preset(&name.to_cow()?).is_err()
-    {
-        let name = name.to_cow()?;
-        let name = cambio_core::text::excerpt(&name);
-        return Err(error::RulesError::new_err(format!("there is no mini game `{name}`; {}", names())));
-    }
-    rules::read(value)
 }
 
 /// The history of a round up to an information set.
@@ -220,51 +203,40 @@ impl PySmallGame {
     }
 
     /// The array of a seat from an object with the method `probabilities`.
-    fn asked<'py>(&self, policy: &Bound<'py, PyAny>, seat: Seat, batch: usize) -> PyResult<Bound<'py, PyAny>> {
-        let py = policy.py();
+    fn asked<'py>(&self, policy: &Bound<'py, PyAny>, seat: Seat, batch: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let [sets, actions] = self.shape(seat);
-        let numpy = py.import("numpy")?;
-        let all = numpy.call_method1("zeros", ((sets, actions),))?;
-        let mut waiting: Vec<(usize, Py<PyObservation>)> = Vec::with_capacity(batch);
-        let answer = |waiting: &mut Vec<(usize, Py<PyObservation>)>| -> PyResult<()> {
-            if waiting.is_empty() {
-                return Ok(());
+        let (mut all, mut rows, mut waiting) = (vec![0.0; sets * actions], Vec::new(), Vec::new());
+        let mut answer = |rows: &mut Vec<usize>, waiting: &mut Vec<PyObservation>| -> PyResult<()> {
+            policy.py().check_signals()?;
+            let answers = ask_policy(policy, std::mem::take(waiting), actions)?;
+            for (row, shares) in rows.drain(..).zip(answers.as_array().rows()) {
+                all[row * actions..][..actions].iter_mut().zip(shares).for_each(|(share, &found)| *share = found);
             }
-            py.check_signals()?;
-            let (rows, seen): (Vec<usize>, Vec<Py<PyObservation>>) = waiting.drain(..).unzip();
-            let seen = PyList::new(py, seen)?;
-            let answers = numpy.call_method1("asarray", (policy.call_method1("probabilities", (&seen,))?,))?;
-            let shape: Vec<usize> = answers.getattr("shape")?.extract()?;
-            if shape != [rows.len(), actions] {
-                return Err(error::policy_shape(&answers, rows.len(), actions));
-            }
-            all.set_item(PyArray1::from_vec(py, rows.iter().map(|&row| row as i64).collect()), answers)
+            Ok(())
         };
         self.visit(seat, |moment| {
-            let seen = PyObservation {
+            waiting.push(PyObservation {
                 view: OwnedObservation::from(moment.view),
                 sightings: moment.sightings.to_vec(),
                 decided: moment.decisions.to_vec(),
                 rounds: 0,
                 totals: vec![Score::default(); SEATS],
                 key: Some(self.game().key(seat, moment.set)),
-            };
-            waiting.push((moment.set, Py::new(py, seen)?));
-            if waiting.len() == batch { answer(&mut waiting) } else { Ok(()) }
+            });
+            rows.push(moment.set);
+            if rows.len() == batch { answer(&mut rows, &mut waiting) } else { Ok(()) }
         })?;
-        answer(&mut waiting)?;
-        Ok(all)
+        if !rows.is_empty() {
+            answer(&mut rows, &mut waiting)?;
+        }
+        PyArray1::from_vec(policy.py(), all).reshape([sets, actions])
     }
 }
 
 /// The strategies in a file for these rules: the probability of each action index, by seat and key.
 #[pyfunction]
-pub(crate) fn _strategies<'py>(
-    py: Python<'py>,
-    path: PathBuf,
-    rules: &Bound<'_, PyAny>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let rules = rules::read(rules)?;
+pub(crate) fn _strategies(py: Python<'_>, path: PathBuf, rules: GivenRules) -> PyResult<Bound<'_, PyDict>> {
+    let GivenRules(rules) = rules;
     rules.covers(SEATS).map_err(error::rules)?;
     let refused = |error: &dyn Display| unreadable(&path, error);
     let text = read_up_to(&path, Limits::default().memory).map_err(|error| refused(&error))?;
@@ -309,11 +281,16 @@ properties! { PySmallGame, this,
 #[pymethods]
 impl PySmallGame {
     #[new]
-    #[pyo3(signature = (rules, memory_limit = None), text_signature = "(rules, memory_limit=4294967296)")]
-    fn new(py: Python<'_>, rules: &Bound<'_, PyAny>, memory_limit: Option<&Bound<'_, PyAny>>) -> PyResult<PySmallGame> {
-        let rules = read_rules(rules)?;
-        let memory_limit = memory_limit
-            .map_or(Ok(Limits::default().memory), |limit| args::whole(limit, "memory_limit", 1, u64::MAX))?;
+    #[pyo3(
+        signature = (rules, memory_limit = Limits::default().memory),
+        text_signature = "(rules, memory_limit=4294967296)"
+    )]
+    fn new(
+        py: Python<'_>,
+        rules: GivenRules,
+        #[pyo3(from_py_with = named::memory_limit)] memory_limit: u64,
+    ) -> PyResult<PySmallGame> {
+        let GivenRules(rules) = rules;
         let limits = Limits { memory: memory_limit, ..Limits::default() };
         let game = py.detach(|| Game::compile(&rules, &limits, &mut |_| {})).map_err(solving)?;
         let space = ActionSpace::new(&rules, SEATS);
@@ -377,21 +354,16 @@ impl PySmallGame {
     /// has answered for every information set: see `Policy`. It may also be an `Agent` or its spec. Then the agent decides at
     /// each information set that it can reach, `streams` times if it does not know its probabilities, by default 20 times if it
     /// draws random numbers and otherwise once. The same `seed` gives the same result, which is also the result of `cambio exploit`.
-    #[pyo3(
-        signature = (policy, *, batch = None, streams = None, seed = None),
-        text_signature = "($self, policy, *, batch=1024, streams=None, seed=0)"
-    )]
+    #[pyo3(signature = (policy, *, batch = 1024, streams = None, seed = 0))]
     fn probabilities<'py>(
         &self,
         py: Python<'py>,
         policy: &Bound<'py, PyAny>,
-        batch: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = named::batch)] batch: usize,
         streams: Option<&Bound<'py, PyAny>>,
-        seed: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let batch = batch.map_or(Ok(BATCH), |batch| args::whole(batch, "batch", 1, 1 << 20))? as usize;
-        let streams = args::streams(streams)?;
-        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
+        let streams = args::optional(streams, "streams", 1, u32::MAX.into())?.map(|streams| streams as u32);
         let spec = match policy.cast::<PyString>() {
             Ok(text) => Some(PyAgent::read(&text.to_cow()?)?),
             Err(_) => policy.cast::<PyAgent>().ok().map(|agent| agent.get().spec.clone()),

@@ -6,31 +6,25 @@ mod vector_match;
 use std::iter::zip;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use cambio_agents::{AgentSpec, WordEnum as _};
+use cambio_agents::AgentSpec;
 use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
-use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::rng::{Bounded as _, Key, Purpose, Seed};
 use cambio_core::{Choices, Rules};
-use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray};
-use pyo3::exceptions::PyTypeError;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::action::no_index;
 use crate::agent::PyAgent;
-use crate::args::Arg;
-use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, texts};
+use crate::args::named;
+use crate::episode::{GameEpisode, Reward};
 use crate::game::PyGame;
-use crate::rules::{self, PyLayout, PyRules, tensor_space};
-use crate::{args, error, thaw};
-use arrays::{Arrays, Extras, Results, object};
-use vector_match::{BatchCall, MatchStart, MatchState, Threads, VectorMatches};
-
-/// The maximum number of matches in a batch, and of threads.
-const MOST: u64 = 1 << 20;
-const MOST_THREADS: u64 = 256;
+use crate::rules::{GivenRules, PyLayout, PyRules, tensor_space};
+use crate::{args, error};
+use arrays::{Arrays, Extras, object};
+use vector_match::{BatchCall, MatchStart, Threads, VectorMatches};
 
 /// The settings that all matches of a batch share.
-#[derive(Clone)]
 pub(crate) struct BatchSettings {
     rules: Rules,
     seats: usize,
@@ -47,23 +41,7 @@ pub(crate) struct BatchSettings {
     tensors: Arc<TensorSpace>,
 }
 
-impl BatchSettings {
-    fn new(
-        (rules, seats): (Rules, usize),
-        key: Key,
-        batch: usize,
-        opponents: Option<Vec<Option<String>>>,
-        reward: &str,
-        (rotates, autoreset): (bool, bool),
-        extras: Extras,
-    ) -> PyResult<BatchSettings> {
-        let (opponents, reward) = (opponents_of(opponents, seats)?, Reward::read(reward)?);
-        let (space, tensors) = (ActionSpace::new(&rules, seats), tensor_space(&rules, seats));
-        Ok(BatchSettings { rules, seats, key, batch, opponents, rotates, reward, autoreset, extras, space, tensors })
-    }
-}
-
-/// `batch` independent matches that one call steps. The results are written into arrays, which you can provide.
+/// `batch` independent matches that one call steps. The results are written into arrays, which every call overwrites.
 ///
 /// Match `i` plays the deals `first_deal + i`, `first_deal + i + batch`, … under `seed`. When a match ends, its next deal starts
 /// immediately. The results depend neither on `threads` nor on timing.
@@ -92,12 +70,12 @@ impl BatchSettings {
 /// With `autoreset=False`, a match that has ended stays at its end until `reset(where=…)` starts its next deal: `done` remains true, no
 /// decision is legal, `seat` is −1, `observations` are 0, and its entry in `actions` is ignored.
 ///
-/// Arrays that you provide must be contiguous and writable, with this shape and dtype. Missing arrays are created. Torch
-/// and JAX can use the arrays without a copy (`torch.from_numpy`, `jax.dlpack`).
+/// Torch and JAX can use the arrays without a copy (`torch.from_numpy`, `jax.dlpack`). A batch cannot be copied or pickled: `game(i)` is a
+/// copy of one match, and `reset(games=…)` continues from such copies.
 ///
 /// `step` releases the GIL. If an action is not legal, it raises `IllegalAction` with the number of the match; all matches are
 /// then unchanged. A call of a method while another thread is in a method of the same batch raises `CambioError`.
-#[pyclass(frozen, eq, name = "VectorGame", module = "cambio_game")]
+#[pyclass(frozen, name = "VectorGame", module = "cambio_game")]
 pub(crate) struct PyVectorGame {
     common: BatchSettings,
     arrays: Arrays,
@@ -124,18 +102,6 @@ fn check_begun(batch: &VectorBatch) -> PyResult<()> {
 }
 
 impl PyVectorGame {
-    fn new_batch(
-        common: BatchSettings,
-        arrays: Arrays,
-        slots: VectorMatches,
-        threads: usize,
-    ) -> PyResult<PyVectorGame> {
-        let choices = vec![Choices::NONE; common.batch];
-        let legal = vec![0; common.batch * common.space.action_count()];
-        let batch = VectorBatch { slots, choices, legal, threads: Threads::new(threads)?, is_begun: false };
-        Ok(PyVectorGame { common, arrays, batch: Mutex::new(batch), threads })
-    }
-
     /// The matches, for one thread at a time.
     fn batch(&self) -> PyResult<MutexGuard<'_, VectorBatch>> {
         match self.batch.try_lock() {
@@ -174,74 +140,7 @@ impl PyVectorGame {
     }
 }
 
-/// A batch with these matches.
-fn restored(
-    py: Python<'_>,
-    common: BatchSettings,
-    matches: Vec<MatchState>,
-    threads: usize,
-    is_begun: bool,
-    results: Results,
-) -> PyResult<PyVectorGame> {
-    let slots = VectorMatches::new(&common, matches, is_begun).map_err(error::illegal)?;
-    let arrays = Arrays::new(py, &common);
-    let games = PyVectorGame::new_batch(common, arrays, slots, threads)?;
-    let mut batch = games.batch()?;
-    batch.is_begun = is_begun;
-    if is_begun {
-        games.work(py, &mut batch, BatchCall::Show)?;
-    }
-    drop(batch);
-    games.arrays.set_results(py, results)?;
-    Ok(games)
-}
-
-impl PartialEq for PyVectorGame {
-    fn eq(&self, other: &PyVectorGame) -> bool {
-        if std::ptr::eq(self, other) {
-            return true;
-        }
-        let (one, two) = (&self.common, &other.common);
-        let (Ok(own), Ok(others)) = (self.batch(), other.batch()) else { return false };
-        (one.rules, one.seats, one.key, one.batch) == (two.rules, two.seats, two.key, two.batch)
-            && (one.rotates, one.reward, own.is_begun) == (two.rotates, two.reward, others.is_begun)
-            && (one.autoreset, one.opponents.len()) == (two.autoreset, two.opponents.len())
-            && one.opponents.iter().zip(&two.opponents).all(|pair| match pair {
-                (Some(one), Some(two)) => one.is(two),
-                (None, None) => true,
-                _ => false,
-            })
-            && zip(own.slots.matches(), others.slots.matches())
-                .all(|(one, two)| (one.key(), one.actions()) == (two.key(), two.actions()))
-    }
-}
-
-properties! { PyVectorGame, this,
-    repr = {
-        let BatchSettings { rules, seats, batch, .. } = &this.common;
-        let (name, threads) = (rules.name(), this.threads);
-        let (es, s) = (if *batch == 1 { "" } else { "es" }, if threads == 1 { "" } else { "s" });
-        format!("<VectorGame of {batch} match{es}, {name:?} at {seats} seats, {threads} thread{s}>")
-    },
-    hash = {
-        let key = this.common.key;
-        (this.common.rules.name(), this.common.seats, this.common.batch, key.seed, key.agents, key.deal)
-    },
-    reduce(py) = {
-        let common = &this.common;
-        let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
-        let batch = this.batch()?;
-        let own_seeds = |key: Key| ((key.seed, key.agents) != (common.key.seed, common.key.agents)).then(|| seeds(key));
-        let matches =
-            batch.slots.states().into_iter().map(|MatchState { key, next, given, own }| {
-                (own_seeds(key), key.deal, next, texts(&given), texts(&own))
-            });
-        let Extras { finals: _, all_seats, keys, true_cards } = common.extras;
-        let flags = (common.rotates, common.autoreset, all_seats, keys, true_cards);
-        let state = (this.threads, batch.is_begun, matches.collect::<Vec<_>>(), this.arrays.results(py));
-        let parts = (this.rules(), common.seats, seeds(common.key), specs, flags, common.reward.word(), state);
-        (thaw(py, "_vector")?, parts)
-    };
+properties! { PyVectorGame, this;
     /// The rules.
     rules: PyRules = PyRules(this.common.rules);
     /// The number of seats.
@@ -292,53 +191,54 @@ impl PyVectorGame {
     #[new]
     #[pyo3(
         signature = (
-            batch, rules = Arg::default(), seats = Arg::default(), *, seed = Arg::default(), first_deal = Arg::default(),
-            agent_seed = Arg::default(), opponents = None, rotate = false, reward = "rank", threads = Arg::default(),
-            autoreset = true, finals = false, keys = false, all_seats = false, true_cards = false, observations = None,
-            masks = None, rewards = None, seat = None, done = None,
+            batch, rules = GivenRules::default(), seats = 2, *, seed = Seed::Number(0), first_deal = 0,
+            agent_seed = Seed::AGENTS, opponents = None, rotate = false, reward = "rank", threads = 1, autoreset = true, finals = false, keys = false, all_seats = false, true_cards = false,
         ),
         text_signature = "(batch, rules='classic', seats=2, *, seed=0, first_deal=0, agent_seed=0, opponents=None, rotate=False, \
-                          reward='rank', threads=1, autoreset=True, finals=False, keys=False, all_seats=False, true_cards=False, \
-                          observations=None, masks=None, rewards=None, seat=None, done=None)",
+                          reward='rank', threads=1, autoreset=True, finals=False, keys=False, all_seats=False, true_cards=False)",
     )]
     #[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,
-        batch: &Bound<'_, PyAny>,
-        rules: Arg<'_>,
-        seats: Arg<'_>,
-        seed: Arg<'_>,
-        first_deal: Arg<'_>,
-        agent_seed: Arg<'_>,
+        #[pyo3(from_py_with = named::batch)] batch: usize,
+        rules: GivenRules,
+        #[pyo3(from_py_with = named::seats)] seats: usize,
+        #[pyo3(from_py_with = named::any_seed)] seed: Seed,
+        #[pyo3(from_py_with = named::first_deal)] first_deal: u64,
+        #[pyo3(from_py_with = named::agent_seed)] agent_seed: Seed,
         opponents: Option<Vec<Option<String>>>,
         rotate: bool,
         reward: &str,
-        threads: Arg<'_>,
+        #[pyo3(from_py_with = named::threads)] threads: usize,
         autoreset: bool,
         finals: bool,
         keys: bool,
         all_seats: bool,
         true_cards: bool,
-        observations: Option<&Bound<'_, PyAny>>,
-        masks: Option<&Bound<'_, PyAny>>,
-        rewards: Option<&Bound<'_, PyAny>>,
-        seat: Option<&Bound<'_, PyAny>>,
-        done: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyVectorGame> {
-        let batch = args::whole(batch, "batch", 1, MOST)? as usize;
-        let (rules, seats) = rules::table_or_default(rules.given(), seats.given())?;
-        let key = crate::game::key(&seed, (&first_deal, "first_deal"), &agent_seed)?;
-        let threads =
-            threads.given().map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
-        let extras = Extras { finals, all_seats, keys, true_cards };
-        let common = BatchSettings::new((rules, seats), key, batch, opponents, reward, (rotate, autoreset), extras)?;
-        let arrays = Arrays::given(py, &common, [observations, masks, rewards, seat, done])?;
-        let matches = (0..batch as u64).map(|number| {
-            let key = Key { deal: key.deal.wrapping_add(number), ..key };
-            MatchState { key, next: key.deal, given: Vec::new(), own: Vec::new() }
-        });
-        let slots = VectorMatches::new(&common, matches.collect(), false).map_err(error::illegal)?;
-        PyVectorGame::new_batch(common, arrays, slots, threads)
+        let GivenRules(rules) = rules;
+        rules.covers(seats).map_err(error::rules)?;
+        let common = BatchSettings {
+            rules,
+            seats,
+            key: Key { seed, agents: agent_seed, deal: first_deal },
+            batch,
+            opponents: opponents_of(opponents, seats)?,
+            rotates: rotate,
+            reward: Reward::read(reward)?,
+            autoreset,
+            extras: Extras { finals, all_seats, keys, true_cards },
+            space: ActionSpace::new(&rules, seats),
+            tensors: tensor_space(&rules, seats),
+        };
+        let batch = VectorBatch {
+            slots: VectorMatches::new(&common),
+            choices: vec![Choices::NONE; batch],
+            legal: vec![0; batch * common.space.action_count()],
+            threads: Threads::new(threads)?,
+            is_begun: false,
+        };
+        Ok(PyVectorGame { arrays: Arrays::new(py, &common)?, common, batch: Mutex::new(batch), threads })
     }
 
     /// The number of matches.
@@ -359,7 +259,7 @@ impl PyVectorGame {
         &self,
         py: Python<'_>,
         r#where: Option<&Bound<'_, PyAny>>,
-        games: Option<&Bound<'_, PyAny>>,
+        games: Option<Vec<PyRef<'_, PyGame>>>,
     ) -> PyResult<()> {
         let mut batch = self.batch()?;
         if r#where.is_some() && !batch.is_begun {
@@ -370,7 +270,7 @@ impl PyVectorGame {
         let chosen =
             r#where.map_or_else(|| Ok(vec![true; self.common.batch]), |chosen| selected(chosen, self.common.batch))?;
         let starts = match (r#where, games) {
-            (_, Some(games)) => starts(games, &chosen, (&self.common.rules, self.common.seats))?,
+            (_, Some(games)) => starts(&games, &chosen, (&self.common.rules, self.common.seats))?,
             (None, None) => vec![MatchStart::First; self.common.batch],
             (Some(_), None) => {
                 chosen.iter().map(|&is_chosen| if is_chosen { MatchStart::Next } else { MatchStart::None }).collect()
@@ -399,10 +299,13 @@ impl PyVectorGame {
 
     /// Samples a legal decision of each match uniformly: shape `(batch,)`, dtype `int64`. The result depends on the seed
     /// and the current matches. It is −1 for a match that is over. Raises `IllegalAction` before the first `reset`.
-    fn random_actions<'py>(&self, py: Python<'py>, seed: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn random_actions<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let batch = self.batch()?;
         check_begun(&batch)?;
-        let seed = args::whole(seed, "seed", 0, u64::MAX)?;
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
         let space = &self.common.space;
         Ok(PyArray1::from_iter(
@@ -423,120 +326,33 @@ impl PyVectorGame {
         GameEpisode::replayed(rules, *seats, playing.key(), *reward, playing.actions()).map(PyGame::from)
     }
 
-    /// An independent copy with new arrays.
-    fn copy(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
-        let (matches, is_begun) = {
-            let batch = self.batch()?;
-            (batch.slots.states(), batch.is_begun)
-        };
-        restored(py, self.common.clone(), matches, self.threads, is_begun, self.arrays.results(py))
-    }
-
     fn __len__(&self) -> usize {
         self.common.batch
     }
 
-    fn __copy__(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
-        self.copy(py)
+    fn __repr__(&self) -> String {
+        let BatchSettings { rules, seats, batch, .. } = &self.common;
+        let (name, threads) = (rules.name(), self.threads);
+        let (es, s) = (if *batch == 1 { "" } else { "es" }, if threads == 1 { "" } else { "s" });
+        format!("<VectorGame of {batch} match{es}, {name:?} at {seats} seats, {threads} thread{s}>")
     }
-
-    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<PyVectorGame> {
-        self.copy(py)
-    }
-}
-
-/// A match in a pickle: its seeds if they differ from the seeds of the batch, its deal, the next deal, the decisions with which it started,
-/// the caller's decisions.
-type PickledMatch = (Option<Seeds>, u64, u64, String, String);
-
-/// The state in a pickle: threads, whether `reset` was called, the matches, the results of the last step.
-type PickledState<'py> = (Bound<'py, PyAny>, bool, Vec<PickledMatch>, Results);
-
-/// Restores a batch, for `pickle`.
-#[pyfunction(name = "_vector")]
-#[expect(clippy::too_many_arguments, reason = "the fields of a pickle")]
-pub(crate) fn vector(
-    py: Python<'_>,
-    rules: &Bound<'_, PyAny>,
-    seats: &Bound<'_, PyAny>,
-    seeds: Seeds,
-    specs: Vec<Option<String>>,
-    flags: (bool, bool, bool, bool, bool),
-    reward: &str,
-    state: PickledState<'_>,
-) -> PyResult<PyVectorGame> {
-    let (rules, seats) = rules::table(rules, seats)?;
-    let (threads, is_begun, matches, results) = state;
-    // A pickle may come from others, so it has the same bounds as the constructor.
-    let threads = args::whole(&threads, "threads", 1, MOST_THREADS)? as usize;
-    let batch = matches.len();
-    if !(1..=MOST).contains(&(batch as u64)) {
-        let what = format!("`batch` must be a whole number from 1 to {MOST}, found {batch}");
-        return Err(error::CambioError::new_err(what));
-    }
-    let (rotates, autoreset, all_seats, keys, true_cards) = flags;
-    let extras = Extras { finals: results[2].is_some(), all_seats, keys, true_cards };
-    let (key, specs) = (key_of(seeds)?, (!specs.is_empty()).then_some(specs));
-    let common = BatchSettings::new((rules, seats), key, batch, specs, reward, (rotates, autoreset), extras)?;
-    let matches = matches.into_iter().map(|(seeds, deal, next, given, own)| {
-        let key = Key { deal, ..seeds.map_or(Ok(common.key), key_of)? };
-        Ok(MatchState { key, next, given: actions_of(&given)?, own: actions_of(&own)? })
-    });
-    let matches = matches.collect::<PyResult<Vec<_>>>()?;
-    restored(py, common, matches, threads, is_begun, results)
 }
 
 /// Copies the caller's indices, one for each match. A copy is needed because a step may overwrite the caller's array.
 fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
-    if let Some(chosen) = whole_numbers(value).filter(|chosen| chosen.len() == batch) {
-        return Ok(chosen);
-    }
-    let type_name = args::type_of(value);
-    let expected = format!("the actions must be an array of {batch} int64 or int32");
-    let Ok(array) = on_host(value) else {
-        return Err(error::ArrayError::new_err(format!(
-            "{expected} in the memory of the processor, found a {type_name} elsewhere; copy it, as with np.asarray(actions) or \
-             actions.cpu()"
-        )));
-    };
-    array.as_ref().and_then(whole_numbers).filter(|chosen| chosen.len() == batch).ok_or_else(|| {
-        let found = array.as_ref().unwrap_or(value);
-        error::ArrayError::new_err(match (found.getattr("shape"), found.getattr("dtype")) {
-            (Ok(shape), Ok(dtype)) => {
-                let wanted = if array.is_none() { "a contiguous array" } else { "an array" };
-                format!("{}, found shape {shape} and dtype {dtype}", expected.replace("an array", wanted))
-            }
-            _ => format!("{expected}, found type {type_name}; use np.asarray(actions)"),
-        })
-    })
-}
-
-/// The numbers in a contiguous array of numpy, with the dtype int64 or int32.
-fn whole_numbers(array: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
-    let long = array.extract::<PyReadonlyArray1<'_, i64>>().ok();
-    let long = long.and_then(|array| Some(array.as_slice().ok()?.to_vec()));
-    long.or_else(|| {
-        let short = array.extract::<PyReadonlyArray1<'_, i32>>().ok()?;
-        Some(short.as_slice().ok()?.iter().map(|&index| index.into()).collect())
-    })
-}
-
-/// An array of another library as an array of numpy; `None` if the value is already one, or no array at all. Fails if the array is not in the
-/// memory of the processor.
-fn on_host<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if value.cast::<PyUntypedArray>().is_ok() {
-        return Ok(None);
-    }
-    let numpy = value.py().import("numpy")?;
-    if value.hasattr("__dlpack__")?
-        && let Ok(array) = numpy.call_method1("from_dlpack", (value,))
+    if let Ok(indices) = value.extract::<PyReadonlyArray1<'_, i64>>()
+        && indices.len()? == batch
     {
-        return numpy.call_method1("ascontiguousarray", (array,)).map(Some);
+        return Ok(indices.as_array().to_vec());
     }
-    if value.hasattr("__array__")? || value.hasattr("__dlpack__")? {
-        return numpy.call_method1("ascontiguousarray", (value,)).map(Some);
+    let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
+    let (shape, dtype) = (array.getattr("shape")?, array.getattr("dtype")?);
+    if !shape.eq((batch,))? || !dtype.getattr("kind")?.eq("i")? {
+        return Err(error::ArrayError::new_err(format!(
+            "the actions must be an array of {batch} whole numbers, found shape {shape} and dtype {dtype}"
+        )));
     }
-    Ok(None)
+    array.call_method0("tolist")?.extract()
 }
 
 /// Reads the argument `opponents`.
@@ -559,45 +375,33 @@ fn opponents_of(specs: Option<Vec<Option<String>>>, seats: usize) -> PyResult<Ve
 
 /// The matches that `where` selects.
 fn selected(chosen: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<bool>> {
-    let array = chosen.py().import("numpy")?.call_method1("asarray", (chosen,))?;
-    let refused = || {
-        let shape = array.getattr("shape").map_or_else(|_| String::new(), |shape| shape.to_string());
-        let dtype = array.getattr("dtype").map_or_else(|_| String::new(), |dtype| dtype.to_string());
-        error::ArrayError::new_err(format!(
+    let numpy = chosen.py().import("numpy")?;
+    let (array, flags) = (numpy.call_method1("asarray", (chosen,))?, numpy.call_method1("zeros", (batch, "bool"))?);
+    let is_list = array.getattr("ndim")?.eq(1)?;
+    // numpy gives an empty list the dtype float64.
+    let is_empty = array.getattr("size")?.eq(0)? && !array.getattr("dtype")?.getattr("kind")?.eq("b")?;
+    if !is_list || (!is_empty && flags.set_item(&array, true).is_err()) {
+        let (shape, dtype) = (array.getattr("shape")?, array.getattr("dtype")?);
+        return Err(error::ArrayError::new_err(format!(
             "`where` must be an array of {batch} bool, or of numbers of matches from 0 to {}, found shape {shape} and dtype {dtype}",
             batch - 1
-        ))
-    };
-    if array.getattr("dtype")?.getattr("kind")?.eq("b")? {
-        return array.extract().ok().filter(|flags: &Vec<bool>| flags.len() == batch).ok_or_else(refused);
+        )));
     }
-    // numpy gives an empty list the dtype float64.
-    let numbers = array.extract::<Vec<usize>>().map_err(|_| refused())?;
-    let mut flags = vec![false; batch];
-    for number in numbers {
-        *flags.get_mut(number).ok_or_else(refused)? = true;
-    }
-    Ok(flags)
+    flags.extract()
 }
 
 /// The games of `reset`, one for each selected match.
-fn starts(games: &Bound<'_, PyAny>, chosen: &[bool], (rules, seats): (&Rules, usize)) -> PyResult<Vec<MatchStart>> {
+fn starts(games: &[PyRef<'_, PyGame>], chosen: &[bool], (rules, seats): (&Rules, usize)) -> PyResult<Vec<MatchStart>> {
     let wanted = chosen.iter().filter(|&&is_chosen| is_chosen).count();
-    let wrong = || {
-        let found = args::type_of(games);
-        PyTypeError::new_err(format!("`games` must be a list of Game objects, found type {found}"))
-    };
-    let games = games.try_iter().map_err(|_| wrong())?.collect::<PyResult<Vec<_>>>()?;
     if games.len() != wanted {
         let found = games.len();
         return Err(error::CambioError::new_err(format!(
             "`games` must have {wanted} games, one for each selected match, found {found}"
         )));
     }
-    let mut games = games.into_iter().enumerate();
+    let mut games = games.iter().enumerate();
     let start = |&is_chosen: &bool| {
         let Some((number, game)) = is_chosen.then(|| games.next()).flatten() else { return Ok(MatchStart::None) };
-        let game = game.cast::<PyGame>().map_err(|_| wrong())?.borrow();
         let playing = game.episode.playing();
         if (playing.rules(), playing.seats()) != (rules, seats) {
             return Err(error::CambioError::new_err(format!(

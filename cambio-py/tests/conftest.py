@@ -29,6 +29,19 @@ class First:
         return observation.legal_actions()[0]
 
 
+class Chosen:
+    """A policy that takes one action at each observation, which depends only on the observation."""
+
+    def choose(self, observation: cambio.Observation) -> cambio.Action:
+        raise NotImplementedError
+
+    def probabilities(self, observations: list[cambio.Observation]) -> NDArray[np.float64]:
+        rows = np.zeros((len(observations), observations[0].mask().size))
+        for row, seen in zip(rows, observations, strict=True):
+            row[self.choose(seen).index(seen.rules, seen.seats, seen.seat)] = 1
+        return rows
+
+
 class Raises:
     def decide(self, observation: cambio.Observation) -> str:
         raise KeyError("no idea")
@@ -78,7 +91,7 @@ def every_object(rules: str = "classic", seats: int = 2) -> list[Any]:
         seen[0].knowledge(),
         seen[0].position(),
     ]
-    found += [game.world(), game.rules, game.layout, game.layout.blocks[0], cambio.agent("greedy")]
+    found += [game.world(), game.rules, game.layout, cambio.agent("greedy")]
     return [*found, cambio.Action("draw"), game.events(0)[0]]
 
 

@@ -83,7 +83,6 @@ def test_other_calls_release_their_memory(tmp_path: Path) -> None:
     game, chance = cambio.Game("mini-m0"), cambio.ChanceGame("mini-m0")
     games = cambio.VectorGame(2, "mini-m0", opponents=[None, "greedy"])
     games.reset()
-    tensor, mask = np.zeros(game.layout.size, np.uint8), np.zeros(game.action_count, bool)
 
     class Mine:
         def __init__(self, call_at: int = 3) -> None:
@@ -109,9 +108,7 @@ def test_other_calls_release_their_memory(tmp_path: Path) -> None:
         lambda: cambio.StrategyPolicy(tmp_path / "m0.txt", "mini-m0"),
         lambda: cambio.Record.read(tmp_path / "records.jsonl"),
         lambda: cambio.Rules.read(tmp_path / "rules.toml"),
-        lambda: game.tensor(out=tensor),
-        lambda: game.mask(out=mask),
-        lambda: pickle.loads(pickle.dumps([game, games, game.observe()])),
+        lambda: pickle.loads(pickle.dumps([game, game.observe()])),
         lambda: cambio.VectorGame(2, "mini-m0", finals=True),
         lambda: cambio.Game(seed=1).observe().network_inputs(),
         lambda: cambio.parse_decision("draw", cambio.Game(seed=1).observe()),

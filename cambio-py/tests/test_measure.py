@@ -95,13 +95,6 @@ def test_a_responder_bounds_the_exploitability() -> None:
         cambio.exploit("greedy", noise=2.0)
 
 
-def test_a_benchmark_is_played_without_the_command(tmp_path: Path) -> None:
-    found = cambio.bench("greedy", tmp_path / "b", quick=True, parts=["match"], threads=1)
-    assert sorted(found["parts"]["match"]) == ["match-faessler", "match-original"] and not found["complete"]
-    with pytest.raises(cambio.CambioError, match="already exists; choose another --out"):
-        cambio.bench("greedy", tmp_path / "b", quick=True)
-
-
 LONG = """
 import signal
 import cambio_game as cambio

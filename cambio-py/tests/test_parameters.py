@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import First, command
+from conftest import Chosen, First, command
 
 AGENT = """
 from __future__ import annotations
@@ -90,7 +90,7 @@ def test_a_parameter_is_tuned(folder: Path) -> None:
     assert len({point["payoff"] for point in tuned.curve}) == 2
 
 
-class Shared:
+class Shared(Chosen):
     """Takes the legal action with a number; all matches share one object for each number."""
 
     made: list[int] = []
@@ -99,8 +99,8 @@ class Shared:
         self.number = number
         self.made.append(number)
 
-    def decide_batch(self, observations: list[cambio.Observation]) -> list[cambio.Action]:
-        return [seen.legal_actions()[min(self.number, len(seen.legal_actions()) - 1)] for seen in observations]
+    def choose(self, seen: cambio.Observation) -> cambio.Action:
+        return seen.legal_actions()[: self.number + 1][-1]
 
 
 def test_shared_agents_have_an_object_for_each_choice_of_parameters(tmp_path: Path) -> None:

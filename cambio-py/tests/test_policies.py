@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import command
+from conftest import Chosen, command
 
 
 class Mixed:
@@ -103,12 +103,12 @@ def test_one_object_cannot_be_two_players_at_once() -> None:
     )
 
 
-class First:
+class First(Chosen):
     def __init__(self, place: int) -> None:
         self.place = place
 
-    def decide_batch(self, observations: list[cambio.Observation]) -> list[cambio.Action]:
-        return [seen.legal_actions()[min(self.place, len(seen.legal_actions()) - 1)] for seen in observations]
+    def choose(self, seen: cambio.Observation) -> cambio.Action:
+        return seen.legal_actions()[: self.place + 1][-1]
 
 
 def test_an_agent_for_all_matches_is_an_object_or_a_class() -> None:
@@ -121,7 +121,7 @@ def test_an_agent_for_all_matches_is_an_object_or_a_class() -> None:
     for factory in (functools.partial(First, 1), functools.partial(Mixed)):
         with pytest.raises(cambio.AgentFault) as caught:
             cambio.evaluate(factory, "random", "mini-m1", 30, names=("first", "random"))
-        assert "must be given as an object or a class, found a function; pass the" in str(caught.value.__cause__)
+        assert "a policy must be given as an object or a class, found a function; pass the" in str(caught.value.__cause__)
 
 
 def test_a_run_is_continued_only_if_asked(tmp_path: Path) -> None:

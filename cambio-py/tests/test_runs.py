@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import cambio_game as cambio
-from conftest import CAMBIO, First, Raises, cambio_prints, command
+from conftest import CAMBIO, Chosen, First, Raises, cambio_prints, command
 
 SPEC = """
 name = "three"
@@ -205,30 +205,30 @@ def test_a_fault_names_a_command_that_shows_the_match(tmp_path: Path) -> None:
     assert shown.returncode == 0 and "turn of a" in shown.stdout, shown.stderr
 
 
-def hashed(observation: cambio.Observation) -> int:
+def hashed(observation: cambio.Observation) -> cambio.Action:
     """A legal decision that depends only on the observation."""
     legal = observation.legal_actions()
-    chosen = legal[sum(observation.tensor().tolist()) % len(legal)]
-    return chosen.index(observation.rules, observation.seats, observation.seat)
+    return legal[sum(observation.tensor().tolist()) % len(legal)]
 
 
 class Hashed:
-    def decide(self, observation: cambio.Observation) -> int:
+    def decide(self, observation: cambio.Observation) -> cambio.Action:
         return hashed(observation)
 
 
-class Batched:
+class Batched(Chosen):
     """The same decisions for all waiting matches; records their number."""
 
     calls: list[int] = []
     made = 0
+    choose = staticmethod(hashed)
 
     def __init__(self) -> None:
         type(self).made += 1
 
-    def decide_batch(self, observations: list[cambio.Observation]) -> list[int]:
+    def probabilities(self, observations: list[cambio.Observation]) -> object:
         self.calls.append(len(observations))
-        return [hashed(observation) for observation in observations]
+        return super().probabilities(observations)
 
 
 def test_hundreds_of_matches_wait_for_one_call_and_the_rows_are_the_same(tmp_path: Path) -> None:
@@ -245,18 +245,6 @@ def test_hundreds_of_matches_wait_for_one_call_and_the_rows_are_the_same(tmp_pat
             assert set(Batched.calls) == {1}
     assert rows[0] == rows[1] == rows[2] and rows[0]
     assert max(Batched.calls) > 1
-
-
-@pytest.mark.parametrize(
-    ("answers", "sentence"), [([], "must return one decision for each of the"), (["give a1"] * 999, "give a1")]
-)
-def test_a_batch_that_fails_is_a_fault_with_a_sentence(tmp_path: Path, answers: list[str], sentence: str) -> None:
-    class Bad:
-        def decide_batch(self, observations: list[cambio.Observation]) -> list[str]:
-            return answers[: len(observations)]
-
-    with pytest.raises(cambio.AgentFault, match=sentence):
-        play(tmp_path / "run", "bad", bad=Bad)
 
 
 def test_names_are_in_the_tables_and_the_rows() -> None:
@@ -297,8 +285,8 @@ def test_a_run_folder_has_rows_and_other_names(tmp_path: Path) -> None:
         again.rows("rounds")
 
 
-class RaisesInBatches:
-    def decide_batch(self, observations: list[cambio.Observation]) -> list[str]:
+class RaisesAsAPolicy:
+    def probabilities(self, observations: list[cambio.Observation]) -> object:
         raise KeyError("no idea")
 
 
@@ -307,7 +295,7 @@ class RaisesAtTheEnd(First):
         raise ZeroDivisionError("at the end")
 
 
-@pytest.mark.parametrize(("agent", "kind"), [(Raises, KeyError), (RaisesInBatches, KeyError), (RaisesAtTheEnd, ZeroDivisionError)])
+@pytest.mark.parametrize(("agent", "kind"), [(Raises, KeyError), (RaisesAsAPolicy, KeyError), (RaisesAtTheEnd, ZeroDivisionError)])
 def test_the_exception_of_an_agent_is_the_cause_with_its_traceback(agent: type, kind: type[Exception], tmp_path: Path) -> None:
     # `faessler` has several rounds in a match, and a fault at the end of a round is one of the next decision.
     with pytest.raises(cambio.AgentFault, match=f"it raised {kind.__name__}") as caught:
@@ -345,9 +333,7 @@ def test_a_factory_is_a_class_and_not_its_instance() -> None:
     ):
         with pytest.raises(TypeError, match="pass the class `First` or a function that returns a `First`, not an instance"):
             call()
-    with pytest.raises(
-        TypeError, match="an agent must be a spec, an Agent, a Policy, a BatchPlayer or a factory of a Player, found type int"
-    ):
+    with pytest.raises(TypeError, match="an agent must be a spec, an Agent, a Policy or a factory of a Player, found type int"):
         cambio.evaluate(3, "greedy")
     assert cambio.evaluate(First, "greedy", deals=1).matches == 2
 

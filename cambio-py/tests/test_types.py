@@ -37,11 +37,6 @@ class Mine:
         return "draw"
 
 
-class Network:
-    def decide_batch(self, observations: list[cambio.Observation]) -> list[int]:
-        return [0 for _ in observations]
-
-
 class Uniform:
     def probabilities(self, observations: list[cambio.Observation]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         return np.stack([seen.mask() / seen.mask().sum() for seen in observations])
@@ -52,7 +47,7 @@ exploitability: float = cambio.exploitability(Uniform(), small)
 exploitability = small.exploitability(*small.solve(to=1e-2))
 shares: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = cambio.agent("greedy").probabilities(game.observe())
 found: cambio.Run = cambio.evaluate(Mine, "greedy")
-found = cambio.evaluate(Network, "greedy", threads=64, names=["mine", "theirs"], rows=True)
+found = cambio.evaluate(Uniform, "greedy", threads=64, names=["mine", "theirs"], rows=True)
 rows: cambio.Table = found.rows("matches")
 found = cambio.evaluate(cambio.TextPlayer(lambda prompt: "1"), "greedy")
 action = cambio.parse_decision("draw", game.observe())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import pickle
 import random
@@ -24,16 +23,8 @@ def state(games: cambio.VectorGame) -> tuple[bytes, ...]:
     return tuple(getattr(games, name).tobytes() for name in ARRAYS)
 
 
-def test_a_pickle_has_the_bounds_of_the_constructor() -> None:
-    thaw, (*own, state) = cambio.VectorGame(2).__reduce__()
-    threads, *rest = state
-    assert threads == 1 and thaw(*own, state).threads == 1
-    for found in (0, -1, 257, 20_000):
-        with pytest.raises(cambio.CambioError, match=f"`threads` must be a whole number from 1 to 256, found {found}"):
-            thaw(*own, (found, *rest))
-    begun, _, results = rest
-    with pytest.raises(cambio.CambioError, match="`batch` must be a whole number from 1 to 1048576, found 0"):
-        thaw(*own, (1, begun, [], results))
+def matches(games: cambio.VectorGame) -> list[cambio.Game]:
+    return [games.game(number) for number in range(len(games))]
 
 
 @pytest.mark.parametrize(("name", "seats"), TABLES)
@@ -63,24 +54,17 @@ def test_a_batch_is_its_matches_one_by_one(name: str, seats: int) -> None:
             assert np.array_equal(games.masks[number], game.mask())
             assert games.game(number) == game
     assert ended or name.startswith("original") or seats > 2
-    for again in (games.copy(), pickle.loads(pickle.dumps(games))):
-        assert np.array_equal(again.final_observations, final)
     assert cambio.VectorGame(1, name, seats).final_observations is None
 
 
 @pytest.mark.parametrize(("batch", "threads"), [(37, 4), (1, 2), (2, 8), (3, 33), (9, 8)])
 @pytest.mark.parametrize("kind", [{}, {"opponents": ["heuristic", None, "greedy"], "rotate": True, "reward": "score"}])
-def test_threads_copies_and_pickles_do_not_change_what_happens(kind: dict[str, object], batch: int, threads: int) -> None:
+def test_threads_do_not_change_what_happens(kind: dict[str, object], batch: int, threads: int) -> None:
     """Some threads have no matches if there are fewer matches."""
     one = cambio.VectorGame(batch, "faessler", 3, seed="spring", threads=1, **kind)
     many = cambio.VectorGame(batch, "faessler", 3, seed="spring", threads=threads, **kind)
     one.reset(), many.reset()
-    assert one == many and hash(one) == hash(many)
     for turn in range(120):
-        if turn == 60:
-            for other in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
-                assert other == one and state(other) == state(one)
-                one = other
         actions = one.random_actions(turn)
         assert np.array_equal(actions, many.random_actions(turn))
         one.step(actions)
@@ -89,12 +73,11 @@ def test_threads_copies_and_pickles_do_not_change_what_happens(kind: dict[str, o
 
 
 def test_an_array_that_the_batch_writes_may_be_given_as_actions() -> None:
-    games = cambio.VectorGame(40, seed=8, threads=2)
-    games.reset()
+    games, other = cambio.VectorGame(40, seed=8, threads=2), cambio.VectorGame(40, seed=8, threads=2)
+    games.reset(), other.reset()
     games.seat[:] = games.random_actions(0)
-    chosen, other = games.seat.copy(), games.copy()
+    other.step(games.seat.copy())
     games.step(games.seat)
-    other.step(chosen)
     assert state(games) == state(other)
 
 
@@ -150,7 +133,7 @@ def test_an_illegal_decision_is_refused_before_anything_changes(threads: int) ->
     games.reset()
     for turn in range(30):
         games.step(games.random_actions(turn))
-    before, actions = (state(games), games.copy()), games.random_actions(99)
+    before, actions = (state(games), matches(games)), games.random_actions(99)
     wrong = actions.copy()
     wrong[[7, 39]], wrong[25] = games.action_count, np.flatnonzero(~games.masks[25])[0]
     with pytest.raises(cambio.ActionError, match="^match 7: .* is not a decision"):
@@ -161,31 +144,14 @@ def test_an_illegal_decision_is_refused_before_anything_changes(threads: int) ->
     for bad in (-1, 10**9, 2**63 - 1, -(2**63)):
         with pytest.raises(cambio.ActionError, match="^match 0: .* is not a decision"):
             games.step(np.full(40, bad))
-    for bad in (actions[:4], actions.astype(float), list(actions), actions[::-1], None, np.zeros((40, 1), int)):
+    for bad in (actions[:4], actions.astype(float), actions.astype(bool), None, np.zeros((40, 1), int), 3, "draw"):
         with pytest.raises(cambio.ArrayError, match="the actions must be"):
             games.step(bad)
-    assert (state(games), games) == before
+    assert (state(games), matches(games)) == before
     games.masks[:] = True
     with pytest.raises(cambio.IllegalAction, match="match 25: .* is illegal for seat"):
         games.step(wrong)
-    assert games == before[1]
-
-
-def test_a_caller_owns_the_arrays() -> None:
-    layout = cambio.Layout("classic", 2)
-    whole = np.zeros((5, 4, layout.size), np.uint8)
-    games = cambio.VectorGame(4, "classic", 2, observations=whole[2])
-    games.reset()
-    assert np.shares_memory(games.observations, whole) and whole[2].any() and not whole[[0, 1, 3, 4]].any()
-    bad = [np.zeros((4, 3), np.uint8), np.zeros((4, layout.size)), np.zeros((4, 2 * layout.size), np.uint8)[:, ::2]]
-    frozen = np.zeros((4, layout.size), np.uint8)
-    frozen.flags.writeable = False
-    for array in (*bad, frozen, "array"):
-        with pytest.raises(cambio.ArrayError, match="`observations` must be"):
-            cambio.VectorGame(4, "classic", 2, observations=array)
-    shared = np.zeros(4, bool)
-    with pytest.raises(cambio.ArrayError):
-        cambio.VectorGame(4, "classic", 2, masks=shared, done=shared)
+    assert matches(games) == before[1]
 
 
 def resident() -> int:
@@ -276,15 +242,21 @@ def test_without_autoreset_a_caller_starts_the_same_matches(kind: dict[str, obje
         ended += int(done.sum())
         assert (waits.seat[done] == -1).all() and not waits.masks[done].any() and not waits.observations[done].any()
         assert np.array_equal(waits.all_observations[done], waits.final_observations[done])
-        over, idle = waits.copy(), waits.random_actions(0)
-        assert over == waits and state(over) == state(waits) and pickle.loads(pickle.dumps(waits)) == waits
-        assert (idle[done] == -1).all()
-        over.step(idle)
-        assert over.done[done].all() and not over.rewards[done].any()
-        assert all(over.game(int(number)) == waits.game(int(number)) for number in np.flatnonzero(done))
         waits.reset(where=done if turn % 2 else np.flatnonzero(done))
         assert not waits.done[done].any() and not waits.rewards[done].any()
     assert ended > 20
+
+
+@pytest.mark.parametrize("opponents", [None, [None, "heuristic"]])
+def test_a_match_that_is_over_ignores_its_action(opponents: list[str | None] | None) -> None:
+    games = cambio.VectorGame(16, "classic", 2, seed=5, autoreset=False, opponents=opponents)
+    games.reset()
+    while not games.done.all():
+        over, before, actions = games.done.copy(), matches(games), games.random_actions(len(games.game(0).actions))
+        assert (actions[over] == -1).all() and (actions[~over] >= 0).all()
+        games.step(actions)
+        assert games.done[over].all() and not games.rewards[over].any()
+        assert [one == other for one, other in zip(before, matches(games), strict=True)] == over.tolist()
 
 
 def test_a_reset_of_some_matches_changes_no_other() -> None:
@@ -294,16 +266,16 @@ def test_a_reset_of_some_matches_changes_no_other() -> None:
     games.reset()
     for turn in range(9):
         games.step(games.random_actions(turn))
-    before, deals = [games.game(number) for number in range(6)], games.deals
+    before, deals = matches(games), games.deals
     games.reset(where=[1, 4])
-    assert [games.game(number) == game for number, game in enumerate(before)] == [True, False, True, True, False, True]
+    assert [one == other for one, other in zip(before, matches(games), strict=True)] == [True, False, True, True, False, True]
     assert list(games.deals - deals) == [0, 6, 0, 0, 6, 0]
-    before = games.copy()
+    before, deals = matches(games), games.deals
     for where in (np.flatnonzero(games.done), [], np.zeros(6, bool), (), np.zeros(0, np.int32)):
         games.reset(where=where)
         games.reset(where=where, games=[])
-        assert games == before and games.deals.tolist() == before.deals.tolist()
-    wrong = [[True], [6], [-1], [0.5], "all", "0", 1, 1.0, np.zeros((6, 1), bool), np.zeros(0, bool), np.zeros(3, bool)]
+        assert matches(games) == before and games.deals.tolist() == deals.tolist()
+    wrong = [[True], [6], [-7], [0.5], "all", "0", 1, 1.0, np.zeros((6, 1), bool), np.zeros(3, bool)]
     for bad in wrong:
         with pytest.raises(cambio.ArrayError, match="`where` must be"):
             games.reset(where=bad)
@@ -326,11 +298,6 @@ def test_matches_continue_from_given_games(opponents: list[str | None] | None) -
         assert (games.game(number).seed, games.game(number).deal) == (game.seed, game.deal)
     alone = [game.copy() for game in given]
     for turn in range(30):
-        if turn == 10:
-            for other in (games.copy(), pickle.loads(pickle.dumps(games))):
-                assert other == games and state(other) == state(games)
-                assert np.array_equal(other.keys, games.keys) and np.array_equal(other.true_cards, games.true_cards)
-                games = other
         actions, ended = games.random_actions(turn), None
         games.step(actions)
         for number, game in enumerate(alone):
@@ -352,7 +319,7 @@ def test_matches_continue_from_given_games(opponents: list[str | None] | None) -
     with pytest.raises(cambio.CambioError, match="must be a game of faessler at 3 seats, found classic at 3 seats"):
         games.reset(where=[0], games=[cambio.Game("classic", 3)])
     for wrong in (3, ["classic"] * 8):
-        with pytest.raises(TypeError, match="`games` must be a list of Game objects"):
+        with pytest.raises(TypeError, match="games"):
             games.reset(games=wrong)
 
 
@@ -380,39 +347,21 @@ def test_the_extra_arrays_are_those_of_the_games() -> None:
 class Foreign:
     """An array of another library."""
 
-    def __init__(self, array: np.ndarray, *, is_here: bool = True) -> None:
-        self.array, self.is_here = array, is_here
-
-    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
-        if not self.is_here:
-            raise TypeError("cannot convert a device array")
-        return self.array
-
-
-class Packed:
-    """An array with DLPack only."""
-
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
 
-    def __dlpack__(self, **named: object) -> object:
-        return self.array.__dlpack__(**named)
-
-    def __dlpack_device__(self) -> object:
-        return self.array.__dlpack_device__()
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return self.array
 
 
-def test_actions_may_be_arrays_of_other_libraries() -> None:
+def test_actions_may_be_lists_and_arrays_of_other_libraries() -> None:
     one, other = cambio.VectorGame(8, seed=2), cambio.VectorGame(8, seed=2)
     one.reset(), other.reset()
-    kinds = [Foreign, Packed, lambda array: Packed(array.astype(np.int32)), lambda array: np.repeat(array, 2)[::2].copy()]
+    kinds = [Foreign, list, lambda array: Foreign(array.astype(np.int32)), lambda array: np.repeat(array, 2)[::2]]
     try:
         import jax
 
-        kinds += [
-            lambda array: jax.numpy.asarray(array, jax.numpy.int32),
-            lambda array: jax.numpy.asarray(array).block_until_ready(),
-        ]
+        kinds += [lambda array: jax.numpy.asarray(array, jax.numpy.int32)]
     except ImportError:
         pass
     for turn in range(24):
@@ -420,14 +369,8 @@ def test_actions_may_be_arrays_of_other_libraries() -> None:
         one.step(actions)
         other.step(kinds[turn % len(kinds)](actions))
         assert state(one) == state(other)
-    for bad, reason in [
-        (Foreign(actions.astype(float)), "found shape .8,. and dtype float64"),
-        (Packed(actions[:3]), "found shape .3,."),
-        (Foreign(actions, is_here=False), "found a Foreign elsewhere; copy it, as with np.asarray"),
-        (list(actions), r"found type list; use np.asarray\(actions\)"),
-    ]:
-        with pytest.raises(cambio.ArrayError, match=reason):
-            one.step(bad)
+    with pytest.raises(cambio.ArrayError, match="found shape .8,. and dtype float64"):
+        one.step(Foreign(actions.astype(float)))
 
 
 def test_two_threads_in_one_batch_get_an_error_with_a_type() -> None:
@@ -456,34 +399,3 @@ def test_two_threads_in_one_batch_get_an_error_with_a_type() -> None:
     thread.join()
     assert found and "another thread is in a method of this VectorGame" in found[0]
     assert len(games.deals) == 64
-
-
-def test_arrays_with_common_or_odd_memory_are_refused() -> None:
-    make = cambio.VectorGame(4)
-    names = ("observations", "masks", "rewards", "seat", "done")
-    memory = np.zeros(1 << 16, np.uint8)
-    size = make.observations.nbytes
-
-    def placed(name: str, first: int) -> np.ndarray:
-        like = getattr(make, name)
-        return memory[first : first + like.nbytes].view(like.dtype).reshape(like.shape)
-
-    assert cambio.VectorGame(4, observations=placed("observations", 0), masks=placed("masks", size)) is not None
-    for first in (0, 1, 100, size - 1):
-        with pytest.raises(
-            cambio.ArrayError, match="`observations` and `masks` must have memory of their own, found common memory"
-        ):
-            cambio.VectorGame(4, observations=placed("observations", 0), masks=placed("masks", first))
-    with pytest.raises(cambio.ArrayError, match="`seat` and `done` must have memory of their own"):
-        cambio.VectorGame(4, seat=placed("seat", 0), done=placed("done", 8))
-    for name in ("rewards", "seat"):
-        with pytest.raises(
-            cambio.ArrayError, match=f"`{name}` must be a contiguous, aligned, writable array .*, without the flag ALIGNED"
-        ):
-            cambio.VectorGame(4, **{name: placed(name, 1)})
-    own = {name: getattr(make, name).copy() for name in names}
-    games, other = cambio.VectorGame(4, **own), cambio.VectorGame(4)
-    for game in (games, other):
-        game.reset()
-        game.step(game.random_actions(3))
-    assert all(np.array_equal(own[name], getattr(other, name)) for name in names)

@@ -310,7 +310,7 @@ def test_a_batch_before_its_first_reset_is_refused(illegal: Any) -> None:
     assert env.match.batch == 3
 
 
-@EVERY
+@pytest.mark.parametrize("name", sorted(MAKERS.keys() - {"gymnasium", "vector"}))
 @pytest.mark.parametrize("rules", ["classic", "original-d", "faessler"])
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_copies_go_on_by_themselves(name: str, rules: str, again: Callable[[Any], Any]) -> None:

@@ -107,14 +107,15 @@ function check(name, run) {
         progress.value = checked.length;
         verdict.textContent = `Playing match ${checked.length + 1} of ${size}…`;
         const match = matchOf(run, number);
-        const { request, winners, fingerprint } = match;
-        checked.push({ ...match, ...await ask("api/check", { match: request, winners, fingerprint }) });
+        const { replay, fingerprint } = await ask("api/matches", match.request);
+        const won = replay.ranks.map((rank, seat) => (rank === 1 ? "abcdefgh"[seat] : "")).join("");
+        checked.push({ ...match, won, agrees: won === match.winners && fingerprint === match.fingerprint });
       }
       const wrong = checked.filter((match) => !match.agrees).length;
       verdict.textContent = wrong === 0 ? `All ${size} matches agree with the published results, card by card and decision by decision.`
         : `${wrong} of ${size} matches differ from the published results. Either the results are wrong, or another version of the agents played them.`;
       verdict.classList.toggle("trouble", wrong > 0);
-      found.replaceChildren(matchTable(name, checked, ["in this browser"], (match) => [match.agrees ? "the same" : `different: won by ${match.found_winners}`]));
+      found.replaceChildren(matchTable(name, checked, ["in this browser"], (match) => [match.agrees ? "the same" : `different: won by ${match.won}`]));
     } catch (error) {
       verdict.textContent = error.message;
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cambio_agents::Roster;
-use cambio_view::Catalogue;
+use cambio_view::{Answer, Catalogue, RequestError};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, header};
 
-use crate::answer::{HttpError, HttpResponse, answered, run_blocking, with_type};
+use crate::answer::{HttpResponse, answered, refused, run_blocking, with_type};
 use crate::assets;
 use crate::desks::Desks;
 use crate::request_guard::{HEADERS, POLICY, RequestGuard, STORED_POLICY};
@@ -91,15 +91,16 @@ impl App {
         B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
         let answer = tokio::time::timeout(ANSWER_TIMEOUT, self.answer(request)).await;
-        let slow = || Err(HttpError(StatusCode::REQUEST_TIMEOUT, "the request took too long".to_owned()));
-        let mut response = answer.unwrap_or_else(|_| slow()).unwrap_or_else(HttpResponse::from);
+        let slow = || Err(refused(StatusCode::REQUEST_TIMEOUT, "the request took too long"));
+        let answer = answer.unwrap_or_else(|_| slow());
+        let mut response = answer.unwrap_or_else(|error| answered(Answer::from(Err(error))));
         let headers = response.headers_mut();
         headers.extend(HEADERS);
         headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(POLICY);
         response
     }
 
-    async fn answer<B>(&self, request: Request<B>) -> Result<HttpResponse, HttpError>
+    async fn answer<B>(&self, request: Request<B>) -> Result<HttpResponse, RequestError>
     where
         B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
     {
@@ -112,24 +113,23 @@ impl App {
             return self.desks.answer(desk, path, body).await.map(answered);
         }
         if head.method == Method::POST {
-            return Err(HttpError(StatusCode::METHOD_NOT_ALLOWED, "the method must be GET".to_owned()));
+            return Err(refused(StatusCode::METHOD_NOT_ALLOWED, "the method must be GET"));
         }
         if path == "runs/report" {
             let (runs, query) = (Arc::clone(&self.runs), head.uri.query().unwrap_or_default().to_owned());
-            let report = run_blocking(move || runs.report(&query)).await?;
-            let report = report.map_err(|error| HttpError(StatusCode::NOT_FOUND, error.sentence))?;
+            let report = run_blocking(move || runs.report(&query)).await??;
             let mut response = with_type("text/html; charset=utf-8", report);
             response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, STORED_POLICY);
             return Ok(response);
         }
         let asset = assets::file(path);
-        let (kind, text) = asset.ok_or_else(|| HttpError(StatusCode::NOT_FOUND, "there is no such page".to_owned()))?;
+        let (kind, text) = asset.ok_or_else(|| refused(StatusCode::NOT_FOUND, "there is no such page"))?;
         Ok(with_type(kind, text))
     }
 }
 
 /// The body of a POST.
-async fn read_body<B>(head: &Parts, body: B) -> Result<Option<String>, HttpError>
+async fn read_body<B>(head: &Parts, body: B) -> Result<Option<String>, RequestError>
 where
     B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
 {
@@ -140,13 +140,13 @@ where
     let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind != "application/json" {
         let what = format!("the content type must be `application/json`, found `{kind}`");
-        return Err(HttpError(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
+        return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
     }
     let bytes = Limited::new(body, MAX_BODY_BYTES).collect().await.map_err(|error| {
         let is_long = error.is::<LengthLimitError>();
         let status = if is_long { StatusCode::PAYLOAD_TOO_LARGE } else { StatusCode::BAD_REQUEST };
-        HttpError(status, format!("the body cannot be read, which may have up to {MAX_BODY_BYTES} bytes: {error}"))
+        refused(status, format!("the body cannot be read, which may have up to {MAX_BODY_BYTES} bytes: {error}"))
     })?;
     let text = String::from_utf8(bytes.to_bytes().into());
-    text.map(Some).map_err(|error| HttpError(StatusCode::BAD_REQUEST, format!("the body is not UTF-8: {error}")))
+    text.map(Some).map_err(|error| refused(StatusCode::BAD_REQUEST, format!("the body is not UTF-8: {error}")))
 }

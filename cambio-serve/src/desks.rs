@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cambio_exec::CancelToken;
-use cambio_view::{Answer, Catalogue, Computation, Desk, DeskWork, Reply};
+use cambio_view::{Answer, Catalogue, Computation, Desk, DeskWork, Reply, RequestError};
 use hyper::StatusCode;
 use tokio::sync::{Semaphore, watch};
 
-use crate::answer::{HttpError, run_blocking};
+use crate::answer::{refused, run_blocking};
 use crate::runs::Runs;
 
 /// The maximum length of the name of a desk in bytes.
@@ -85,10 +85,10 @@ impl Desks {
     }
 
     /// The desk of this name, which is opened if it does not exist.
-    fn get(&self, name: &str) -> Result<Arc<TabDesk>, HttpError> {
+    fn get(&self, name: &str) -> Result<Arc<TabDesk>, RequestError> {
         if name.len() > MAX_NAME_BYTES {
             let what = format!("the name of the desk must have at most {MAX_NAME_BYTES} bytes, found {}", name.len());
-            return Err(HttpError(StatusCode::BAD_REQUEST, what));
+            return Err(refused(StatusCode::BAD_REQUEST, what));
         }
         let mut open = locked(&self.open);
         if let Some(found) = open.get(name) {
@@ -97,8 +97,8 @@ impl Desks {
         }
         let entropy = [getrandom::u64(), getrandom::u64()].map(|bits| bits.map(u128::from));
         let [Ok(low), Ok(high)] = entropy else {
-            let what = "this machine cannot provide random bytes".to_owned();
-            return Err(HttpError(StatusCode::INTERNAL_SERVER_ERROR, what));
+            let what = "this machine cannot provide random bytes";
+            return Err(refused(StatusCode::INTERNAL_SERVER_ERROR, what));
         };
         let mut by_age: Vec<_> = open.iter().map(|(name, desk)| (desk.idle_time(), name.clone())).collect();
         by_age.sort();
@@ -125,7 +125,7 @@ impl Desks {
         name: &str,
         path: String,
         body: Option<String>,
-    ) -> Result<Answer, HttpError> {
+    ) -> Result<Answer, RequestError> {
         let tab = self.get(name)?;
         let end = tokio::time::Instant::now() + POLL_TIME;
         let request = Arc::new((path, body));
@@ -156,10 +156,10 @@ impl Desks {
     }
 
     /// Computes an answer on a blocking thread. The computation stops if the client disconnects, and keeps its place until it returns.
-    async fn compute(&self, tab: &Arc<TabDesk>, computation: Computation<Answer>) -> Result<Answer, HttpError> {
+    async fn compute(&self, tab: &Arc<TabDesk>, computation: Computation<Answer>) -> Result<Answer, RequestError> {
         let place = Arc::clone(&self.waiting).try_acquire_owned().map_err(|_| {
             let what = "too many computations are waiting on this server; try again when some have finished";
-            HttpError(StatusCode::TOO_MANY_REQUESTS, what.to_owned())
+            refused(StatusCode::TOO_MANY_REQUESTS, what)
         })?;
         let slot = Arc::clone(&self.answers).acquire_owned().await.expect("the semaphore is never closed");
         let token = CancelToken::new();
@@ -167,7 +167,7 @@ impl Desks {
         let own = Arc::clone(tab);
         run_blocking(move || {
             let _permits = (place, slot);
-            computation.run(&|| !token.is_cancelled() && own.goes_on(false))
+            computation(&|| !token.is_cancelled() && own.goes_on(false))
         })
         .await
     }
@@ -181,7 +181,7 @@ impl Desks {
                 let slot = slots.acquire_owned().await.expect("the semaphore is never closed");
                 let own = Arc::clone(&tab);
                 let next = run_blocking(move || {
-                    task.run(&|| own.goes_on(is_review));
+                    task(&|| own.goes_on(is_review));
                     drop(slot);
                     own.work()
                 });

@@ -9,7 +9,7 @@
 //!
 //! # Hidden information
 //! A page receives the steps of a [`Session`](cambio_view::Session), which contain only observations, sightings and public information.
-//! Only the part of an answer that the page keeps, to open its table again, contains the seed. `cambio-view/tests/hidden.rs` replays matches from
+//! Only the part of an answer that the page keeps, to open its table again, contains the seed. `cambio-view/src/desk/tests.rs` replays matches from
 //! decks that differ only in cards that the seat has not seen, and compares every other byte. A match can be replayed only when it is
 //! over.
 //!

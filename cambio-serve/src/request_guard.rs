@@ -1,8 +1,9 @@
 //! The request guard: checks the token, the host and the origin of every request.
 
+use cambio_view::RequestError;
 use hyper::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
-use crate::answer::HttpError;
+use crate::answer::refused;
 
 /// Checks requests before they are handled.
 #[derive(Debug)]
@@ -19,8 +20,13 @@ impl RequestGuard {
     }
 
     /// Returns the path after the token.
-    pub(crate) fn admit<'u>(&self, method: &Method, uri: &'u Uri, headers: &HeaderMap) -> Result<&'u str, HttpError> {
-        let turn = |status, why: &str| Err(HttpError(status, why.to_owned()));
+    pub(crate) fn admit<'u>(
+        &self,
+        method: &Method,
+        uri: &'u Uri,
+        headers: &HeaderMap,
+    ) -> Result<&'u str, RequestError> {
+        let turn = |status, why: &str| Err(refused(status, why));
         let of = |name: header::HeaderName| {
             let mut values = headers.get_all(name).iter();
             let first = values.next().map(|value| value.to_str().unwrap_or("\u{0}"));

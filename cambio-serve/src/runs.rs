@@ -167,12 +167,6 @@ impl Runs {
 
     /// Fails if an agent of the run starts a program, reads a file or may search for long, unless the settings allow this agent.
     fn check_agents(&self, run: &StoredRun) -> Result<()> {
-        run.plan.agents.iter().map(|agent| agent.spec.as_str()).try_for_each(|spec| {
-            if spec.contains('"') {
-                return self.catalogue.agent(spec).map(drop);
-            }
-            let agent = self.catalogue.roster().parse(spec).map_err(RequestError::invalid)?;
-            if self.catalogue.is_allowed(spec) { Ok(()) } else { self.catalogue.check_budget(&agent) }
-        })
+        run.plan.agents.iter().try_for_each(|agent| self.catalogue.stored_agent(&agent.spec).map(drop))
     }
 }

@@ -1,14 +1,9 @@
 //! The agents, rules and tables that pages may use.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
-
 use cambio_agents::{AgentSpec, ParamValue, Roster};
-use cambio_core::position::{Position, PositionError};
+use cambio_core::Rules;
 use cambio_core::rules::{MAX_SEATS, PRESETS};
-use cambio_core::{Record, Rules, RulesSpec};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::config::PERSON_NAME;
 use crate::scene::{CardValue, KindView};
@@ -19,9 +14,6 @@ use crate::words::rules_in_short;
 const MAX_MS: i64 = 10_000;
 /// The maximum of every other whole number, such as the iterations of a search. A decision then takes some ten seconds at most.
 const MAX_WHOLE: i64 = 100_000;
-
-/// The maximum number of rule systems that pages may send, because the process keeps each of them in memory.
-const MAX_RULES: usize = 1000;
 
 /// Why a request is rejected: a status code of HTTP and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -75,8 +67,6 @@ enum Host {
 pub struct Catalogue {
     roster: Roster,
     host: Host,
-    /// The rule systems that pages have sent.
-    rules_made: Mutex<BTreeSet<RulesSpec>>,
 }
 
 /// What a page offers for a new table.
@@ -133,12 +123,12 @@ struct AgentOption {
 impl Catalogue {
     /// The catalogue of a server. `allowed` contains the specs with a quoted text that pages may use.
     pub fn of_server(roster: Roster, allowed: Vec<String>) -> Catalogue {
-        Catalogue { roster, host: Host::Server { allowed }, rules_made: Mutex::default() }
+        Catalogue { roster, host: Host::Server { allowed } }
     }
 
     /// The catalogue of a page in a browser.
     pub fn of_browser(roster: Roster) -> Catalogue {
-        Catalogue { roster, host: Host::Browser, rules_made: Mutex::default() }
+        Catalogue { roster, host: Host::Browser }
     }
 
     /// The agents.
@@ -159,7 +149,7 @@ impl Catalogue {
     }
 
     /// Whether this spec is allowed explicitly, so that its text and its budget are not checked.
-    pub fn is_allowed(&self, spec: &str) -> bool {
+    fn is_allowed(&self, spec: &str) -> bool {
         self.allowed().iter().any(|allowed| allowed == spec)
     }
 
@@ -168,6 +158,19 @@ impl Catalogue {
     /// # Errors
     /// If the spec is not valid, or pages may not use this agent.
     pub fn agent(&self, spec: &str) -> Result<AgentSpec, RequestError> {
+        let agent = self.stored_agent(spec)?;
+        if agent.sees_all() {
+            let what = "sees hidden cards and cannot play at a table";
+            return Err(RequestError::invalid(format!("agent `{agent}` {what}")));
+        }
+        Ok(agent)
+    }
+
+    /// Like [`Catalogue::agent`], for an agent of a stored run, which may see hidden cards.
+    ///
+    /// # Errors
+    /// As [`Catalogue::agent`].
+    pub fn stored_agent(&self, spec: &str) -> Result<AgentSpec, RequestError> {
         // Checked before parsing, because parsing can read files.
         if spec.contains('"') && !self.is_allowed(spec) {
             let what = match self.host {
@@ -179,10 +182,6 @@ impl Catalogue {
             return Err(RequestError::invalid(format!("agent `{spec}` {what}")));
         }
         let agent = self.roster.parse(spec).map_err(RequestError::invalid)?;
-        if agent.sees_all() {
-            let what = "sees hidden cards and cannot play at a table";
-            return Err(RequestError::invalid(format!("agent `{agent}` {what}")));
-        }
         if !self.is_allowed(spec) {
             self.check_budget(&agent)?;
         }
@@ -193,7 +192,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// If a decision may take longer than pages may ask for, or needs a clock that the program does not have.
-    pub fn check_budget(&self, agent: &AgentSpec) -> Result<(), RequestError> {
+    fn check_budget(&self, agent: &AgentSpec) -> Result<(), RequestError> {
         if self.host == Host::Browser && !agent.is_reproducible() {
             let what = "has a time budget, which does not work in a browser; give a number of iterations instead";
             return Err(RequestError::invalid(format!("agent `{agent}` {what}")));
@@ -213,60 +212,6 @@ impl Catalogue {
         };
         let what = format!("parameter `{param}` must be at most {most} here, found {found}{remedy}");
         Err(RequestError::invalid(format!("agent `{agent}`: {what}")))
-    }
-
-    /// Parses the name of a preset or the text of a rule file.
-    ///
-    /// # Errors
-    /// If the preset does not exist, the rules are not valid, or too many rule files were read.
-    pub fn rules(&self, text: &str) -> Result<Rules, RequestError> {
-        if !text.contains('=') {
-            return Rules::preset(text).map_err(RequestError::invalid);
-        }
-        let spec = RulesSpec::from_toml(text).map_err(RequestError::invalid)?;
-        self.count_rules(&spec)?;
-        spec.validate().map_err(RequestError::invalid)
-    }
-
-    /// Fails if pages have already sent too many rule systems, and these are new.
-    fn count_rules(&self, spec: &RulesSpec) -> Result<(), RequestError> {
-        let mut made = self.rules_made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.len() >= MAX_RULES && !made.contains(spec) {
-            let sentence = format!("the server has already loaded {MAX_RULES} rule systems; restart it to load more");
-            return Err(RequestError { status: 429, sentence });
-        }
-        made.insert(spec.clone());
-        Ok(())
-    }
-
-    /// Reads a record: the first line of the text that is not empty.
-    ///
-    /// # Errors
-    /// If the line is not a record, or pages have already sent too many rule systems.
-    pub fn record(&self, text: &str) -> Result<Record, RequestError> {
-        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let record = Record::read(line.trim()).map_err(RequestError::invalid)?;
-        // Errors of the rules are found when the record is replayed.
-        let rules = record.fields.get("rules").filter(|rules| rules.is_object());
-        if let Some(Ok(spec)) = rules.map(RulesSpec::from_json) {
-            self.count_rules(&spec)?;
-        }
-        Ok(record)
-    }
-
-    /// Reads a position.
-    ///
-    /// # Errors
-    /// If the text is not a position, or pages have already sent too many rule systems.
-    pub fn position(&self, text: &str) -> Result<Position, RequestError> {
-        let text = text.trim();
-        // The rules are kept in memory as soon as they are valid.
-        if let Some(Ok(rules)) = serde_json::Deserializer::from_str(text).into_iter::<Value>().next()
-            && let Ok(spec) = RulesSpec::from_json(&rules)
-        {
-            self.count_rules(&spec)?;
-        }
-        text.parse().map_err(|error: PositionError| RequestError::invalid(error))
     }
 
     /// What a page offers for a new table.
@@ -294,6 +239,3 @@ impl Catalogue {
         TableOptions { presets: PRESETS.map(preset).into(), agents }
     }
 }
-
-#[cfg(test)]
-mod tests;

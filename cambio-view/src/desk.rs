@@ -15,11 +15,11 @@ use serde_json::json;
 use crate::catalogue::{Catalogue, RequestError, TableOption};
 use crate::hint::hint;
 use crate::requests::{
-    ActionRequest, CheckRequest, HintRequest, MatchRequest, PositionRequest, ReviewRequest, TableRequest,
-    position_for_hint, position_in_json, replay_in_json,
+    ActionRequest, HintRequest, MatchRequest, PositionRequest, ReviewRequest, TableRequest, position_for_hint,
+    position_in_json, record_of, replay_in_json,
 };
 use crate::review::{ReviewProgress, review};
-use crate::session::{SavedSession, Session};
+use crate::session::{Computation, SavedSession, Session};
 
 /// The maximum numbers of tables and of reviews. A page that needs an older one opens it again.
 const MAX_TABLES: usize = 4;
@@ -48,7 +48,7 @@ impl From<Result<String>> for Answer {
 }
 
 /// What the desk replies to a request.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "a computation has nothing to show")]
 pub enum Reply {
     /// The answer.
     Now(Answer),
@@ -58,30 +58,8 @@ pub enum Reply {
     Wait,
 }
 
-/// A computation, which any thread may run.
-pub struct Computation<T>(Compute<T>);
-
-type Compute<T> = Box<dyn FnOnce(&dyn Fn() -> bool) -> T + Send>;
-
-impl<T> Computation<T> {
-    fn new(compute: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static) -> Computation<T> {
-        Computation(Box::new(compute))
-    }
-
-    /// Computes. Stops between two decisions when `goes_on` returns false.
-    pub fn run(self, goes_on: &dyn Fn() -> bool) -> T {
-        (self.0)(goes_on)
-    }
-}
-
-impl<T> fmt::Debug for Computation<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Computation").finish_non_exhaustive()
-    }
-}
-
 /// A computation in the background: the next decision of an agent, or a review.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "a computation has nothing to show")]
 pub struct DeskWork {
     /// Whether this is a review, which takes seconds and may stop when no page asks for its progress any more.
     pub is_review: bool,
@@ -103,8 +81,7 @@ type Result<T> = std::result::Result<T, RequestError>;
 /// | `api/tables/N/events?from=M` | the steps from number `M` on, or the current state if `M` is missing or too old; waits for news |
 /// | POST `api/tables/N/act`, `next`, `undo`, `hint`, `close` | what the person at the table wants |
 /// | `api/tables/N/record`, `replay` | the finished match |
-/// | POST `api/matches` | the replay of a match of agents |
-/// | POST `api/check` | a match of a published run, compared with its row |
+/// | POST `api/matches` | the replay of a match of agents, with its fingerprint |
 /// | POST `api/replay` | the replay of a record |
 /// | POST `api/position`, `api/advise` | a position as data, and the advice for it |
 /// | POST `api/reviews`, then `api/reviews/N` | the number of the review of a round, and its progress |
@@ -121,7 +98,7 @@ type Result<T> = std::result::Result<T, RequestError>;
 /// let open = r#"{ "request": { "rules": "classic", "opponents": ["greedy"], "seed": "7" } }"#;
 /// assert_eq!(desk.answer("api/tables/1/open", Some(open)).unwrap().status, 200);
 /// while let Some(work) = desk.work() {
-///     work.task.run(&|| true);
+///     (work.task)(&|| true);
 /// }
 /// assert!(desk.answer("api/tables/1/events", None).unwrap().body.starts_with(r#"{"hello":"#));
 /// assert_eq!(desk.answer("api/tables/1/record", None).unwrap().status, 409);
@@ -222,7 +199,7 @@ fn now(body: String) -> Result<Reply> {
 
 #[expect(clippy::unnecessary_wraps, reason = "a route ends with it")]
 fn later(compute: impl FnOnce(&dyn Fn() -> bool) -> Result<String> + Send + 'static) -> Result<Reply> {
-    Ok(Reply::Later(Computation::new(|goes_on| compute(goes_on).into())))
+    Ok(Reply::Later(Box::new(|goes_on| compute(goes_on).into())))
 }
 
 impl Desk {
@@ -258,7 +235,7 @@ impl Desk {
     pub fn answer(&mut self, path: &str, body: Option<&str>) -> Option<Answer> {
         match self.request(path, body) {
             Reply::Now(answer) => Some(answer),
-            Reply::Later(computation) => Some(computation.run(&|| true)),
+            Reply::Later(computation) => Some(computation(&|| true)),
             Reply::Wait => None,
         }
     }
@@ -276,25 +253,22 @@ impl Desk {
             (["api", "matches"], Some(_)) => {
                 let (request, fresh): (MatchRequest, _) = (read(body)?, self.fresh_seed());
                 later(move |goes_on| {
-                    replay_in_json(&with_networks(request.play(&catalogue, || fresh, goes_on))??, None)
+                    let (record, fingerprint) = with_networks(request.play(&catalogue, || fresh, goes_on))??;
+                    replay_in_json(&record, Some(fingerprint))
                 })
-            }
-            (["api", "check"], Some(_)) => {
-                let request: CheckRequest = read(body)?;
-                later(move |goes_on| Ok(text(&with_networks(request.check(&catalogue, goes_on))??)))
             }
             (["api", "replay"], Some(record)) => {
                 let record = record.to_owned();
-                later(move |_| replay_in_json(&catalogue.record(&record)?, None))
+                later(move |_| replay_in_json(&record_of(&record)?, None))
             }
             (["api", "position"], Some(_)) => {
                 let request: PositionRequest = read(body)?;
-                later(move |_| Ok(position_in_json(&request.read(&catalogue)?)))
+                later(move |_| Ok(position_in_json(&request.read()?)))
             }
             (["api", "advise"], Some(_)) => {
                 let request: PositionRequest = read(body)?;
                 later(move |goes_on| {
-                    let position = request.read(&catalogue)?;
+                    let position = request.read()?;
                     let advice = with_networks(Advice::of(&position, &AdviceSettings::default(), goes_on))?;
                     Ok(text(&advice.map_err(RequestError::invalid)?))
                 })
@@ -326,7 +300,8 @@ impl Desk {
     }
 
     /// Opens a table for a session that no request describes, such as one with other cards. A page cannot open it again.
-    pub fn open_session(&mut self, number: u64, session: Session) {
+    #[cfg(test)]
+    fn open_session(&mut self, number: u64, session: Session) {
         let table = Table { number, request: TableRequest::default(), session };
         self.tables.insert(number, Arc::new(Mutex::new(table)));
     }
@@ -401,14 +376,14 @@ impl Desk {
     }
 
     fn begin_review(&mut self, request: &ReviewRequest) -> Result<Reply> {
-        let (record, decisions) = request.record(&self.catalogue)?;
+        let (record, decisions) = request.record()?;
         // A review plays with the network for the table, or with a heuristic if there is none.
         with_networks(network_of(&record))?;
         let is_same = |review: &Review| review.round == request.round && *review.record == record;
         let known = self.reviews.iter().find(|(_, review)| is_same(&locked(review))).map(|(number, _)| *number);
         let number = known.unwrap_or_else(|| {
             let number = self.reviews.last_key_value().map_or(1, |(last, _)| last + 1);
-            let progress = ReviewProgress::new(decisions, ReviewRequest::PLAYOUTS);
+            let progress = ReviewProgress::new(decisions, ReviewProgress::PLAYOUTS);
             let (record, round) = (Arc::new(record), request.round);
             let review = Review { record, round, progress, is_due: true, is_running: false };
             self.reviews.insert(number, Arc::new(Mutex::new(review)));
@@ -427,9 +402,9 @@ impl Desk {
         let decision = self.tables.values().find_map(|table| Some((table, locked(table).session.job()?)));
         if let Some((table, job)) = decision {
             let table = Arc::downgrade(table);
-            let task = Computation::new(move |goes_on| {
+            let task: Computation<()> = Box::new(move |goes_on| {
                 let goes_on = || goes_on() && table.strong_count() > 0;
-                let done = catch_unwind(AssertUnwindSafe(|| job.run_while(&goes_on)));
+                let done = catch_unwind(AssertUnwindSafe(|| job(&goes_on)));
                 // The table may be closed or opened again in the meantime.
                 let Some(table) = table.upgrade() else { return };
                 let session = &mut locked(&table).session;
@@ -446,7 +421,7 @@ impl Desk {
             let mut review = locked(&review);
             (review.is_due, review.is_running) = (false, true);
         }
-        let task = Computation::new(move |goes_on| review_round(number, &review, goes_on, report));
+        let task = Box::new(move |goes_on: &dyn Fn() -> bool| review_round(number, &review, goes_on, report));
         Some(DeskWork { is_review: true, task })
     }
 }
@@ -470,7 +445,7 @@ fn review_round(number: u64, own: &Mutex<Review>, goes_on: &dyn Fn() -> bool, re
         show(progress);
         goes_on()
     };
-    let reviewed = catch_unwind(AssertUnwindSafe(|| review(&record, round, ReviewRequest::PLAYOUTS, &mut tell)));
+    let reviewed = catch_unwind(AssertUnwindSafe(|| review(&record, round, ReviewProgress::PLAYOUTS, &mut tell)));
     let over = reviewed.unwrap_or_else(|_| {
         let mut progress = locked(own).progress.clone();
         (progress.over, progress.trouble) = (true, Some("the analysis panicked; this is a bug in cambio".to_owned()));
@@ -479,3 +454,6 @@ fn review_round(number: u64, own: &Mutex<Review>, goes_on: &dyn Fn() -> bool, re
     over.iter().for_each(show);
     locked(own).is_running = false;
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,10 +34,10 @@ fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<Cons
 
 /// The decision of an agent in a person's place, and the candidates that it considered.
 #[derive(Serialize, Clone, Debug)]
-pub struct Hint {
+pub(crate) struct Hint {
     agent: String,
     /// The decision.
-    pub action: String,
+    pub(crate) action: String,
     unit: Option<&'static str>,
     considered: Vec<ConsideredView>,
 }
@@ -53,7 +53,7 @@ pub struct Hint {
 ///
 /// # Panics
 /// If the agent panics.
-pub fn hint(
+pub(crate) fn hint(
     config: &SessionConfig,
     actions: &[Action],
     adviser: &AgentSpec,

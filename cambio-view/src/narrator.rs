@@ -9,36 +9,26 @@ use serde::Serialize;
 use crate::scene::KindView;
 use crate::words::{power_in_words, step_in_words};
 
-/// The level of a line in a transcript.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum LineLevel {
-    /// The deal, the beginning of a turn, or the end of a round.
-    Turn,
-    /// An action in a turn, or a consequence of it.
-    #[default]
-    Action,
-}
-
-/// A line about an event. It is displayed with the indentation of its level, and serialized as its text.
+/// A line about an event. Displayed, actions in a turn are indented further than other events. It is serialized as its text.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 #[serde(transparent)]
 pub struct NarratedLine {
     /// The event in words.
     pub text: String,
-    /// The level of the event.
+    /// Whether the event is the deal, the beginning of a turn, or the end of a round, and not an action in a turn or its consequence.
     #[serde(skip)]
-    pub level: LineLevel,
+    is_outer: bool,
 }
 
 impl From<String> for NarratedLine {
     fn from(text: String) -> NarratedLine {
-        NarratedLine { text, level: LineLevel::Action }
+        NarratedLine { text, is_outer: false }
     }
 }
 
 impl fmt::Display for NarratedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", if self.level == LineLevel::Turn { "  " } else { "    " }, self.text)
+        write!(f, "{}{}", if self.is_outer { "  " } else { "    " }, self.text)
     }
 }
 
@@ -57,7 +47,7 @@ impl fmt::Display for NarratedLine {
 /// let last = |seat| playing.sightings(seat).filter_map(|sighting| narrator.line(&sighting, |face| face)).last();
 /// assert_eq!(last(Seat::B).unwrap().to_string(), "    a draws a card");
 /// let Event::Drew { face: Some(card), .. } = playing.sightings(Seat::A).last().unwrap() else { panic!() };
-/// assert_eq!(last(Seat::A).unwrap().text, format!("a draws {}", narrator.label(card)));
+/// assert_eq!(last(Seat::A).unwrap().text, format!("a draws {}", rules.label(card)));
 /// ```
 #[derive(Debug)]
 pub struct Narrator {
@@ -72,20 +62,12 @@ impl Narrator {
     }
 
     /// A narrator for players: labels that are words are in brackets, so that they do not look like decisions.
-    ///
-    /// ```
-    /// use cambio_core::{Card, Event, Rules};
-    ///
-    /// let rules = Rules::preset("original").unwrap();
-    /// let swap = rules.deck().iter().copied().find(|card| rules.kinds()[card.kind()].label == "swap").unwrap();
-    /// assert_eq!(cambio_view::Narrator::for_players(&rules).label(swap), "[swap]");
-    /// ```
     pub fn for_players(rules: &Rules) -> Narrator {
         Narrator { rules: *rules, labels: KindView::all(rules).iter().map(KindView::spoken).collect() }
     }
 
     /// The label of a card.
-    pub fn label(&self, card: Card) -> &str {
+    fn label(&self, card: Card) -> &str {
         &self.labels[card.kind()]
     }
 
@@ -94,14 +76,14 @@ impl Narrator {
     pub fn line<F: Copy>(&self, event: &Event<F>, seen: impl Fn(F) -> Option<Card>) -> Option<NarratedLine> {
         let name = |card: Card| self.label(card);
         let behind = |face: F| seen(face).map_or(String::new(), |card| format!(": {}", name(card)));
-        let level = match event {
+        let is_outer = matches!(
+            event,
             Event::Dealt { .. }
-            | Event::Peeked { .. }
-            | Event::Flipped { .. }
-            | Event::TurnBegan { .. }
-            | Event::Ended { .. } => LineLevel::Turn,
-            _ => LineLevel::Action,
-        };
+                | Event::Peeked { .. }
+                | Event::Flipped { .. }
+                | Event::TurnBegan { .. }
+                | Event::Ended { .. }
+        );
         let text = match *event {
             Event::Dealt { extra, .. } if extra.is_empty() => return None,
             Event::Dealt { starter, extra } => {
@@ -140,7 +122,7 @@ impl Narrator {
             }
             Event::TurnedUp { spot, card } => format!("{spot}: {}", name(card)),
         };
-        Some(NarratedLine { text, level })
+        Some(NarratedLine { text, is_outer })
     }
 
     /// If an event turns up a card at the end of the round and the last line does so for the same seat, adds the card to this line.

@@ -19,16 +19,8 @@ pub(crate) const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 /// The user chooses the median. Two of three times are between the median divided by 1.35 and the median
 /// multiplied by 1.35, and none is below 100 ms. The draws come from the race stream of the deal, so a replayed match
 /// has the same times.
-///
-/// ```
-/// use cambio_core::{Seat, rng::Key};
-/// use cambio_view::ReactionTimes;
-///
-/// let times = ReactionTimes::draw(Key::new(42, 0), 0, 0, 800).with(Seat::B, Some(150));
-/// assert_eq!(times.order().seats().next(), Some(Seat::B));
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ReactionTimes([u32; MAX_SEATS]);
+pub(crate) struct ReactionTimes([u32; MAX_SEATS]);
 
 /// Draws from the standard normal distribution (Box and Muller 1958).
 fn normal(stream: &mut Stream) -> f64 {
@@ -39,7 +31,7 @@ fn normal(stream: &mut Stream) -> f64 {
 
 impl ReactionTimes {
     /// Draws the times of all seats in one race. `median` is in milliseconds; `round` and `race` are counted from 0.
-    pub fn draw(key: Key, round: usize, race: usize, median: u32) -> ReactionTimes {
+    pub(crate) fn draw(key: Key, round: usize, race: usize, median: u32) -> ReactionTimes {
         let mut stream = key.stream(Purpose::Race, u32::try_from(round).unwrap_or(u32::MAX));
         let mut times = [0; MAX_SEATS];
         for _ in 0..=race {
@@ -54,13 +46,13 @@ impl ReactionTimes {
 
     /// Replaces the person's drawn time with the measured time in milliseconds; a person without a time is last.
     #[must_use]
-    pub fn with(mut self, person: Seat, time: Option<u32>) -> ReactionTimes {
+    pub(crate) fn with(mut self, person: Seat, time: Option<u32>) -> ReactionTimes {
         self.0[person.index()] = time.map_or(u32::MAX, |time| time.max(FASTEST));
         self
     }
 
     /// The seats, the fastest first; equal times are ordered by seat letter.
-    pub fn order(&self) -> RaceOrder {
+    pub(crate) fn order(&self) -> RaceOrder {
         let mut seats = Seat::ALL;
         seats.sort_by_key(|seat| self.0[seat.index()]);
         RaceOrder::new(seats)

@@ -108,8 +108,7 @@ impl Replay {
     /// let record = recorder.finish(match_setup.key, 0, &["ann", "\"bob\""], &result);
     ///
     /// let replay = Replay::of(&record).unwrap();
-    /// assert_eq!(replay.decisions(), record.rounds[0].decisions.len());
-    /// assert!(replay.page().contains("ann against &quot;bob&quot;"));
+    /// assert!(replay.page(&[]).contains("ann against &quot;bob&quot;"));
     /// assert!(replay.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
     /// ```
     pub fn of(record: &Record) -> Result<Replay, InvalidRecord> {
@@ -158,18 +157,9 @@ impl Replay {
         })
     }
 
-    /// The number of decisions.
-    pub fn decisions(&self) -> usize {
-        self.rounds.iter().map(|round| round.frames.len() - 1).sum()
-    }
-
-    /// The replay as one self-contained HTML page, which works from disk, offline, and in print.
-    pub fn page(&self) -> String {
-        self.page_with(&[])
-    }
-
-    /// Like [`Replay::page`], with the analysis: the finished reviews of the rounds, or an empty slice.
-    pub fn page_with(&self, reviews: &[ReviewProgress]) -> String {
+    /// The replay as one self-contained HTML page, which works from disk, offline, and in print. `reviews` are the finished reviews of the
+    /// rounds, or an empty slice.
+    pub fn page(&self, reviews: &[ReviewProgress]) -> String {
         let (replay, analysis) = (script_data(self), script_data(&reviews));
         let (title, script) = (quoted(&self.title), script(!reviews.is_empty()));
         let parts = include_str!("../viewer/page.html").split("{{").map(|part| match part.split_once("}}") {
@@ -185,33 +175,28 @@ impl Replay {
 
     /// The replay as an element for another page, such as a notebook: a sandboxed frame that contains [`Replay::page`].
     pub fn widget(&self) -> String {
-        let (title, page) = (quoted(&self.title), quoted(&self.page()));
+        let (title, page) = (quoted(&self.title), quoted(&self.page(&[])));
         let style = "width: 100%; height: 760px; border: 0";
         format!("<iframe title=\"{title}\" sandbox=\"allow-scripts\" style=\"{style}\" srcdoc=\"{page}\"></iframe>")
     }
 }
 
-/// The style sheet of the viewer.
-pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
-/// The JavaScript module that draws cards.
-pub const CARDS_JS: &str = include_str!("../viewer/cards.js");
-/// The JavaScript module that draws a table.
-pub const TABLE_JS: &str = include_str!("../viewer/table.js");
-/// The JavaScript module that describes events and decisions in sentences.
-pub const STORY_JS: &str = include_str!("../viewer/story.js");
-/// The JavaScript module that splits the result of a round into luck and decisions.
-pub const PARTS_JS: &str = include_str!("../viewer/parts.js");
-/// The JavaScript module that shows the analysis of a replay.
-pub const CHANCES_JS: &str = include_str!("../viewer/chances.js");
-/// The JavaScript module that steps through a replay.
-pub const WATCH_JS: &str = include_str!("../viewer/watch.js");
+/// The names and texts of the files of the viewer: the modules, each of which imports only those before it, and the style sheet. The last
+/// two modules show the analysis of a replay.
+pub const VIEWER_FILES: [(&str, &str); 7] = [
+    ("cards.js", include_str!("../viewer/cards.js")),
+    ("story.js", include_str!("../viewer/story.js")),
+    ("table.js", include_str!("../viewer/table.js")),
+    ("watch.js", include_str!("../viewer/watch.js")),
+    ("parts.js", include_str!("../viewer/parts.js")),
+    ("chances.js", include_str!("../viewer/chances.js")),
+    ("viewer.css", VIEWER_CSS),
+];
+
+const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
 
 /// Escapes a text for HTML.
-///
-/// ```
-/// assert_eq!(cambio_view::quoted("<\"bot\">"), "&lt;&quot;bot&quot;>");
-/// ```
-pub fn quoted(text: &str) -> String {
+fn quoted(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
@@ -222,11 +207,8 @@ fn script_data(data: &impl Serialize) -> String {
 
 /// The modules as one self-contained script, with the module of the analysis if there is one.
 fn script(has_analysis: bool) -> String {
-    let mut modules = vec![CARDS_JS, STORY_JS, TABLE_JS, WATCH_JS];
-    if has_analysis {
-        modules.extend([PARTS_JS, CHANCES_JS]);
-    }
-    let lines = modules.iter().flat_map(|module| module.lines()).filter(|line| !line.starts_with("import "));
+    let modules = &VIEWER_FILES[..if has_analysis { 6 } else { 4 }];
+    let lines = modules.iter().flat_map(|(_, module)| module.lines()).filter(|line| !line.starts_with("import "));
     let text = lines.fold(String::new(), |text, line| text + line + "\n");
     let panel =
         if has_analysis { "chances: (viewer) => chances(film, viewer, { reviews: data(\"reviews\") })" } else { "" };

@@ -2,11 +2,11 @@
 //! play a match of agents.
 
 use cambio_agents::AgentSpec;
-use cambio_core::position::PositionFinder;
-use cambio_core::record::Fingerprinter;
+use cambio_core::position::{PositionError, PositionFinder};
+use cambio_core::record::{Fingerprint, Fingerprinter};
 use cambio_core::rng::{Key, Seed, read_seed};
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::{Action, Agent, Deal, Observer, Players, Playing, Position, Record, Referee, Seat, replay};
+use cambio_core::{Action, Deal, Players, Playing, Position, Record, Referee, Rules, RulesSpec, Seat, replay};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -22,21 +22,23 @@ pub(crate) fn seed(text: &str) -> Result<Seed, RequestError> {
     read_seed(text).map_err(|what| RequestError::invalid(format!("the seed is `{text}`; {what}")))
 }
 
+/// Parses the name of a preset or the text of a rule file.
+fn rules_of(text: &str) -> Result<Rules, RequestError> {
+    let rules =
+        if text.contains('=') { RulesSpec::from_toml(text).and_then(RulesSpec::validate) } else { Rules::preset(text) };
+    rules.map_err(RequestError::invalid)
+}
+
+/// Reads a record: the first line of the text that is not empty. Errors of its rules are found when it is replayed.
+pub(crate) fn record_of(text: &str) -> Result<Record, RequestError> {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Record::read(line.trim()).map_err(RequestError::invalid)
+}
+
 /// The request to open a table.
-///
-/// ```
-/// use cambio_core::Seat;
-/// use cambio_view::{Catalogue, TableRequest};
-///
-/// let catalogue = Catalogue::of_server(cambio_agents::roster(), Vec::new());
-/// let request: TableRequest = serde_json::from_str(r#"{ "rules": "classic", "opponents": ["greedy"] }"#)?;
-/// let session = request.seeded(|| "7".to_owned()).open(&catalogue, None)?;
-/// assert_eq!(session.config().person, Seat::A);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Deserialize, Serialize, Clone, Debug, Default)]
 #[serde(deny_unknown_fields)]
-pub struct TableRequest {
+pub(crate) struct TableRequest {
     /// The name of a preset, or the text of a rule file. Required without `from`.
     #[serde(default)]
     rules: String,
@@ -85,7 +87,7 @@ fn seat_of_person(text: Option<&str>, seats: usize) -> Result<Seat, RequestError
 impl TableRequest {
     /// The same request, with a fresh seed if it has none.
     #[must_use]
-    pub fn seeded(self, fresh: impl FnOnce() -> String) -> TableRequest {
+    pub(crate) fn seeded(self, fresh: impl FnOnce() -> String) -> TableRequest {
         TableRequest { seed: self.seed.filter(|seed| !seed.is_empty()).or_else(|| Some(fresh())), ..self }
     }
 
@@ -94,7 +96,7 @@ impl TableRequest {
     ///
     /// # Errors
     /// If a field is not valid, pages may not use one of the agents, or the saved decisions are not possible at this table.
-    pub fn open(&self, catalogue: &Catalogue, saved: Option<&SavedSession>) -> Result<Session, RequestError> {
+    pub(crate) fn open(&self, catalogue: &Catalogue, saved: Option<&SavedSession>) -> Result<Session, RequestError> {
         let (config, position) = self.start(catalogue)?;
         let Some(saved) = saved.or(position.as_ref()) else { return Ok(Session::new(config)) };
         if catalogue.loads_networks() {
@@ -124,7 +126,7 @@ impl TableRequest {
                 MAX_SEATS - 1
             )));
         }
-        let rules = catalogue.rules(&self.rules)?;
+        let rules = rules_of(&self.rules)?;
         let rules = if self.one_round { rules.of_one_round() } else { rules };
         let person = seat_of_person(self.seat.as_deref(), seats)?;
         let opponents = self.opponents.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
@@ -146,7 +148,7 @@ impl TableRequest {
         position: &MatchPosition,
         catalogue: &Catalogue,
     ) -> Result<(SessionConfig, SavedSession), RequestError> {
-        let record = catalogue.record(position.record.get())?;
+        let record = record_of(position.record.get())?;
         let playing = Playing::restore(&record)
             .map_err(|error| RequestError::invalid(format!("the match cannot be continued: {error}")))?;
         let saved = SavedSession::at(&record, position.round, position.decision)?;
@@ -197,22 +199,19 @@ pub(crate) fn position_for_hint(session: &Session) -> Result<(SessionConfig, Vec
 /// The request to review a round.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
-pub struct ReviewRequest {
+pub(crate) struct ReviewRequest {
     record: Box<RawValue>,
     /// The round, counted from 1.
-    pub round: usize,
+    pub(crate) round: usize,
 }
 
 impl ReviewRequest {
-    /// The number of playouts for each estimated chance to win.
-    pub const PLAYOUTS: u32 = 200;
-
     /// The record, and the number of decisions of the round.
     ///
     /// # Errors
-    /// As [`Catalogue::record`], and if the record has no such round.
-    pub fn record(&self, catalogue: &Catalogue) -> Result<(Record, usize), RequestError> {
-        let record = catalogue.record(self.record.get())?;
+    /// If the record is not a record, or has no such round.
+    pub(crate) fn record(&self) -> Result<(Record, usize), RequestError> {
+        let record = record_of(self.record.get())?;
         let round = self.round;
         let decisions = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len());
         let decisions = decisions.ok_or_else(|| SessionError(format!("the match has no round {round}")))?;
@@ -236,13 +235,13 @@ impl PositionRequest {
     /// The position.
     ///
     /// # Errors
-    /// As [`Catalogue::position`] or [`Catalogue::record`], and if the record has no such position with a seat to act.
-    pub(crate) fn read(&self, catalogue: &Catalogue) -> Result<Position, RequestError> {
+    /// If the text is not a position or the record not a record, and if the record has no such position with a seat to act.
+    pub(crate) fn read(&self) -> Result<Position, RequestError> {
         let Some(MatchPosition { record, round, decision }) = &self.from else {
-            return catalogue.position(&self.position);
+            return self.position.trim().parse().map_err(|error: PositionError| RequestError::invalid(error));
         };
         let mut finder = PositionFinder::new(*round, decision + 1);
-        let replayed = replay(&catalogue.record(record.get())?, &mut finder);
+        let replayed = replay(&record_of(record.get())?, &mut finder);
         finder.found.ok_or_else(|| match replayed {
             Err(flaw) => RequestError::from(SessionError(flaw.to_string())),
             Ok(_) => RequestError::from(no_decision(*round, decision + 1)),
@@ -284,38 +283,29 @@ pub(crate) fn position_in_json(position: &Position) -> String {
 struct ReplayAnswer<'a> {
     replay: &'a Replay,
     record: &'a str,
+    /// The fingerprint of a match that was played for the page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    at: Option<(usize, usize)>,
+    fingerprint: Option<String>,
 }
 
-/// The replay of a record as JSON, with the record, and with the round and the decision that the page opens, both counted from 1.
+/// The replay of a record as JSON, with the record, and with the fingerprint of a match that was played for the page.
 ///
 /// # Errors
 /// If the record has an error before the first table that could be shown.
 ///
 /// # Panics
 /// Does not panic: a replay is plain data.
-pub fn replay_in_json(record: &Record, at: Option<(usize, usize)>) -> Result<String, RequestError> {
+pub fn replay_in_json(record: &Record, fingerprint: Option<Fingerprint>) -> Result<String, RequestError> {
     let replay = Replay::of(record).map_err(|error| RequestError::invalid(&error))?;
-    let answer = ReplayAnswer { replay: &replay, record: &record.to_json(), at };
+    let fingerprint = fingerprint.map(|fingerprint| fingerprint.to_string());
+    let answer = ReplayAnswer { replay: &replay, record: &record.to_json(), fingerprint };
     Ok(serde_json::to_string(&answer).expect("a replay is plain data"))
 }
 
 /// The request to play a match of agents.
-///
-/// ```
-/// use cambio_view::{Catalogue, MatchRequest, replay_in_json};
-///
-/// let catalogue = Catalogue::of_browser(cambio_agents::roster());
-/// let request: MatchRequest = serde_json::from_str(r#"{ "rules": "classic", "agents": ["greedy", "sharp"], "seed": "7" }"#)?;
-/// let record = request.play(&catalogue, || unreachable!("the request has a seed"), &|| true)?;
-/// assert_eq!(catalogue.record(&record.to_json())?, record);
-/// assert!(replay_in_json(&record, None)?.starts_with(r#"{"replay":{"title":"greedy against sharp""#));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
-pub struct MatchRequest {
+pub(crate) struct MatchRequest {
     /// The name of a preset, or the text of a rule file.
     rules: String,
     /// The specs of the agents, seat a first.
@@ -332,41 +322,26 @@ pub struct MatchRequest {
     deal: u64,
 }
 
-/// A match that was played: the referee, and the specs of the agents.
-type PlayedMatch<W> = (Referee<Box<dyn Agent>, W>, Vec<AgentSpec>);
-
 impl MatchRequest {
-    /// Plays the match, with `fresh` as the seed if the request has none. Stops between two decisions when `goes_on` returns false.
+    /// Plays the match, with `fresh` as the seed if the request has none. Stops between two decisions when `goes_on` returns false. Returns
+    /// the record and the fingerprint of play, as in the column `fingerprint` of `matches.csv`.
     ///
     /// # Errors
     /// If a field is not valid, an agent fails, or the match is stopped.
     ///
     /// # Panics
     /// If an agent panics.
-    pub fn play(
+    pub(crate) fn play(
         &self,
         catalogue: &Catalogue,
         fresh: impl FnOnce() -> String,
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<Record, RequestError> {
-        let (referee, agents) = self.observed(catalogue, fresh, goes_on, ())?;
-        let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
-        Ok(referee.playing().save(&names.iter().map(String::as_str).collect::<Vec<_>>()))
-    }
-
-    /// Plays the match with an observer.
-    fn observed<W: Observer>(
-        &self,
-        catalogue: &Catalogue,
-        fresh: impl FnOnce() -> String,
-        goes_on: &dyn Fn() -> bool,
-        observer: W,
-    ) -> Result<PlayedMatch<W>, RequestError> {
+    ) -> Result<(Record, Fingerprint), RequestError> {
         let seats = self.agents.len();
         if !(2..=MAX_SEATS).contains(&seats) {
             return Err(RequestError::invalid(format!("there must be 2 to {MAX_SEATS} agents, found {seats}")));
         }
-        let rules = catalogue.rules(&self.rules)?;
+        let rules = rules_of(&self.rules)?;
         let rules = if self.one_round { rules.of_one_round() } else { rules };
         rules.covers(seats).map_err(RequestError::invalid)?;
         let agents = self.agents.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
@@ -374,6 +349,7 @@ impl MatchRequest {
         let streams = self.agent_seed.as_deref().map_or(Ok(Seed::AGENTS), seed)?;
         let key = Key { seed: seed(&cards)?, agents: streams, deal: self.deal };
         let players = Players::all(agents.iter().map(AgentSpec::make));
+        let observer = Fingerprinter::default();
         let mut referee = Referee::new(Deal::new(&rules, key), players, observer).map_err(RequestError::invalid)?;
         while !referee.playing().is_over() {
             if !goes_on() {
@@ -381,64 +357,8 @@ impl MatchRequest {
             }
             referee.step().map_err(RequestError::invalid)?;
         }
-        Ok((referee, agents))
-    }
-}
-
-/// The request to play a match of a run again and to compare it with its published row.
-///
-/// ```
-/// use cambio_view::{Catalogue, CheckRequest};
-///
-/// let catalogue = Catalogue::of_browser(cambio_agents::roster());
-/// let key = r#"{ "rules": "classic", "agents": ["greedy", "sharp"], "seed": "42", "deal": 3 }"#;
-/// let check = |row: &str| {
-///     let request: CheckRequest = serde_json::from_str(&format!(r#"{{ "match": {key}, {row} }}"#)).unwrap();
-///     request.check(&catalogue, &|| true).unwrap()
-/// };
-/// let found = check(r#""winners": "ab", "fingerprint": """#);
-/// assert!(!found.agrees);
-/// let row = format!(r#""winners": "{}", "fingerprint": "{}""#, found.found_winners, found.found_fingerprint);
-/// assert!(check(&row).agrees);
-/// ```
-#[derive(Deserialize, Clone, Debug)]
-#[serde(deny_unknown_fields)]
-pub struct CheckRequest {
-    #[serde(rename = "match")]
-    played: MatchRequest,
-    /// The letters of the seats of rank 1, as in the column `winners` of `matches.csv`.
-    winners: String,
-    /// The fingerprint of play, as in the column `fingerprint` of `matches.csv`.
-    fingerprint: String,
-}
-
-/// The answer to a [`CheckRequest`].
-#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-pub struct CheckAnswer {
-    /// Whether the match has the published winners and fingerprint.
-    pub agrees: bool,
-    /// The winners of the match that was played now.
-    pub found_winners: String,
-    /// The fingerprint of the match that was played now.
-    pub found_fingerprint: String,
-}
-
-impl CheckRequest {
-    /// Plays the match and compares it. Stops between two decisions when `goes_on` returns false.
-    ///
-    /// # Errors
-    /// If a field is not valid, the match has no seed, an agent fails, or the match is stopped.
-    ///
-    /// # Panics
-    /// If an agent panics.
-    pub fn check(&self, catalogue: &Catalogue, goes_on: &dyn Fn() -> bool) -> Result<CheckAnswer, RequestError> {
-        // An empty seed is refused, because a match with a fresh seed cannot be compared.
-        let (referee, _) = self.played.observed(catalogue, String::new, goes_on, Fingerprinter::default())?;
-        let result = referee.playing().result().expect("the match is over");
-        let first = Seat::ALL.into_iter().zip(&result.ranks).filter(|(_, rank)| **rank == 1);
-        let found_winners: String = first.map(|(seat, _)| seat.letter()).collect();
-        let found_fingerprint = referee.observer().of_match().to_string();
-        let agrees = (&found_winners, &found_fingerprint) == (&self.winners, &self.fingerprint);
-        Ok(CheckAnswer { agrees, found_winners, found_fingerprint })
+        let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Ok((referee.playing().save(&names), referee.observer().of_match()))
     }
 }

@@ -103,8 +103,11 @@ pub struct ReviewProgress {
 }
 
 impl ReviewProgress {
+    /// The number of playouts for each estimated chance to win.
+    pub const PLAYOUTS: u32 = 200;
+
     /// The progress of a review that has not begun, for a round with `of` decisions and `playouts` playouts per chance.
-    pub fn new(of: usize, playouts: u32) -> ReviewProgress {
+    pub(crate) fn new(of: usize, playouts: u32) -> ReviewProgress {
         ReviewProgress {
             decisions: Vec::new(),
             chances: Vec::new(),

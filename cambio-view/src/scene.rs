@@ -106,10 +106,6 @@ impl KindView {
     }
 }
 
-/// A card in a layout: its slot, its kind if the page may show it, and the letters of the seats that have seen it.
-#[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-pub struct TableCardView(pub usize, pub Option<usize>, pub String);
-
 /// The held card.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HeldCardView {
@@ -126,21 +122,6 @@ pub(crate) struct HeldCardView {
 /// [`Scene::seen`] takes an [`Observation`], so the scene shows only faces that this seat has legitimately seen.
 /// [`Scene::of_state`] shows every card; it is for matches that are over. Both scenes also show which seats have seen
 /// each card.
-///
-/// ```
-/// use cambio_core::{Playing, Rules, Seat, rng::Key};
-/// use cambio_view::Scene;
-///
-/// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
-/// let mut seen = Scene::seen(&playing.state().observe(Seat::A), 1, playing.totals(), true);
-/// let forgotten = Scene::seen(&playing.state().observe(Seat::A), 1, playing.totals(), false);
-/// let whole = Scene::of_state(playing.state(), 1, playing.totals());
-/// assert_eq!([seen.faces(), forgotten.faces(), whole.faces()], [2, 0, 8]);
-///
-/// let b1 = "b1".parse().unwrap();
-/// seen.turn_up(b1, playing.state().face(b1).unwrap());
-/// assert_eq!(seen.faces(), 3);
-/// ```
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct Scene {
     /// The number of the round, counted from 1.
@@ -153,8 +134,8 @@ pub struct Scene {
     pub phase: &'static str,
     /// The seat to decide; `None` in a snap window, where all seats declare in secret.
     pub asked: Option<char>,
-    /// The layout of each seat.
-    pub layouts: Vec<Vec<TableCardView>>,
+    /// The layout of each seat: for each card its slot, its kind if the page may show it, and the letters of the seats that have seen it.
+    pub layouts: Vec<Vec<(usize, Option<usize>, String)>>,
     /// The seats that have called.
     pub callers: String,
     /// The seats that are safe.
@@ -180,12 +161,12 @@ fn letters(seats: SeatSet) -> String {
 impl Scene {
     /// The table as a seat sees it. With `notes`, the faces that this seat has seen stay visible; without notes, no
     /// face in a layout is visible. `round` is counted from 1.
-    pub fn seen(view: &Observation<'_>, round: usize, totals: &[Score], notes: bool) -> Scene {
+    pub(crate) fn seen(view: &Observation<'_>, round: usize, totals: &[Score], notes: bool) -> Scene {
         Scene::new(view.table(), |spot| view.face(spot).filter(|_| notes), view.held(), round, totals)
     }
 
     /// The table with all faces; only for a match that is over.
-    pub fn of_state(state: &State, round: usize, totals: &[Score]) -> Scene {
+    pub(crate) fn of_state(state: &State, round: usize, totals: &[Score]) -> Scene {
         Scene::new(state.table(), |spot| state.face(spot), state.held(), round, totals)
     }
 
@@ -196,7 +177,7 @@ impl Scene {
         round: usize,
         totals: &[Score],
     ) -> Scene {
-        let lying = |spot: Spot| TableCardView(spot.number(), face(spot).map(Card::kind), letters(table.seen_by(spot)));
+        let lying = |spot: Spot| (spot.number(), face(spot).map(Card::kind), letters(table.seen_by(spot)));
         let layout = |&seat: &Seat| table.layout(seat).iter_from(seat).map(lying).collect();
         let held = match table.phase() {
             Phase::Held(source) => Some(HeldCardView {
@@ -225,36 +206,22 @@ impl Scene {
     }
 
     /// Shows a card that was turned up at the end of a round, because an observation does not contain such cards.
-    pub fn turn_up(&mut self, spot: Spot, card: Card) {
+    pub(crate) fn turn_up(&mut self, spot: Spot, card: Card) {
         let layout = self.layouts.get_mut(spot.seat().index()).into_iter().flatten();
         for lying in layout.filter(|lying| lying.0 == spot.number()) {
             lying.1 = Some(card.kind());
         }
-    }
-
-    /// The number of visible faces in the layouts.
-    pub fn faces(&self) -> usize {
-        self.layouts.iter().flatten().filter(|lying| lying.1.is_some()).count()
     }
 }
 
 /// The move of a card: its source, its destination, and its kind if all seats see the card. Sources and destinations
 /// are `stock`, `pile`, `hand` (the held card) and spots.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-pub struct CardMove(String, String, Option<usize>);
+pub(crate) struct CardMove(String, String, Option<usize>);
 
 impl CardMove {
     /// The card moves in the motion of an event, without faces that only one seat sees.
-    ///
-    /// ```
-    /// use cambio_core::{Card, Event};
-    /// use cambio_view::CardMove;
-    ///
-    /// let swap: Event<Card> =
-    ///     Event::Swapped { seat: cambio_core::Seat::A, one: "a1".parse().unwrap(), other: "b2".parse().unwrap() };
-    /// assert_eq!(CardMove::of(&swap.motion()).len(), 2);
-    /// ```
-    pub fn of<Face: Copy>(motion: &Motion<Face>) -> Vec<CardMove> {
+    pub(crate) fn of<Face: Copy>(motion: &Motion<Face>) -> Vec<CardMove> {
         let go =
             |from: &str, to: &str, card: Option<Card>| CardMove(from.to_owned(), to.to_owned(), card.map(Card::kind));
         let name = |spot: Spot| spot.to_string();
@@ -277,3 +244,6 @@ impl CardMove {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,7 +36,7 @@ pub struct SessionError(pub String);
 
 /// A match of a person, with agents in the other seats.
 ///
-/// The caller runs each [`SessionJob`] on any thread and passes its result to [`Session::finish`].
+/// The caller runs each [job](Session::job) on any thread and passes its result to [`Session::finish`].
 ///
 /// ```
 /// use cambio_core::{Deal, Rules, Seat, rng::Key};
@@ -47,7 +47,7 @@ pub struct SessionError(pub String);
 /// let mut session = Session::new(SessionConfig::alone(deal, Seat::A, opponents));
 /// while session.latest().end.is_none() {
 ///     if let Some(job) = session.job() {
-///         session.finish(job.run());
+///         session.finish(job(&|| true));
 ///         continue;
 ///     }
 ///     let step = session.latest();
@@ -87,46 +87,11 @@ struct SessionDecision {
     time: Option<u32>,
 }
 
-/// A computation that a session needs, which another thread may run.
-pub struct SessionJob(JobTask);
+/// A computation, which any thread may run. It stops between two decisions when the given function returns false.
+pub type Computation<T> = Box<dyn FnOnce(&dyn Fn() -> bool) -> T + Send>;
 
-enum JobTask {
-    /// Lets an agent decide.
-    Decide(DetachedAgent<Opponent>),
-    /// Replays the match up to an earlier decision.
-    Rewind { config: Box<SessionConfig>, decisions: Vec<SessionDecision> },
-}
-
-/// The result of a job.
-pub struct JobResult(JobOutcome);
-
-enum JobOutcome {
-    Decided(DetachedAgent<Opponent>, Result<Action, AgentError>),
-    Rewound(Box<Session>),
-}
-
-impl SessionJob {
-    /// Runs the job, which takes as long as the agent needs.
-    pub fn run(self) -> JobResult {
-        self.run_while(&|| true)
-    }
-
-    /// Like [`SessionJob::run`], but stops between two decisions when `goes_on` returns false. The session must then not be
-    /// continued.
-    pub(crate) fn run_while(self, goes_on: &dyn Fn() -> bool) -> JobResult {
-        JobResult(match self.0 {
-            JobTask::Decide(mut detached) => {
-                let decision = detached.decide();
-                JobOutcome::Decided(detached, decision)
-            }
-            JobTask::Rewind { config, decisions } => {
-                let mut session = Session::new(*config);
-                session.follow(&decisions, goes_on);
-                JobOutcome::Rewound(Box::new(session))
-            }
-        })
-    }
-}
+/// The result of a job of a session.
+pub struct JobResult(Box<dyn FnOnce(&mut Session) + Send>);
 
 /// The events that follow from one decision.
 #[derive(Default)]
@@ -211,7 +176,7 @@ impl Session {
     }
 
     /// The decisions so far.
-    pub fn actions(&self) -> Vec<Action> {
+    pub(crate) fn actions(&self) -> Vec<Action> {
         self.decisions.iter().map(|decision| decision.action).collect()
     }
 
@@ -338,7 +303,7 @@ impl Session {
     ///
     /// # Errors
     /// If the session is not for practice, or the person has not decided yet.
-    pub fn take_back(&mut self, at: u64) -> Result<(), SessionError> {
+    pub(crate) fn take_back(&mut self, at: u64) -> Result<(), SessionError> {
         if !self.config.practice {
             return Err(SessionError("decisions can be taken back only at a practice table".to_owned()));
         }
@@ -369,67 +334,78 @@ impl Session {
         }
     }
 
-    /// The next job, if there is one. Its result must be passed to [`Session::finish`].
-    pub fn job(&mut self) -> Option<SessionJob> {
+    /// The next job, if there is one: a decision of an agent, or the replay of the match up to an earlier decision. Its result must be
+    /// passed to [`Session::finish`]; if the job was stopped, the session must not be continued.
+    pub fn job(&mut self) -> Option<Computation<JobResult>> {
         if self.is_busy {
             return None;
         }
         if let Some(decisions) = self.rewind.clone() {
             self.is_busy = true;
-            return Some(SessionJob(JobTask::Rewind { config: Box::new(self.config.clone()), decisions }));
+            let config = self.config.clone();
+            return Some(Box::new(move |goes_on| {
+                let mut again = Session::new(config);
+                again.follow(&decisions, goes_on);
+                JobResult(Box::new(|session| session.rewound(again)))
+            }));
         }
         if self.recess.is_some() || self.trouble.is_some() {
             return None;
         }
-        let detached = self.referee.take_out()?;
+        let mut detached = self.referee.take_out()?;
         self.is_busy = true;
-        Some(SessionJob(JobTask::Decide(detached)))
+        Some(Box::new(move |_| {
+            let decision = detached.decide();
+            JobResult(Box::new(move |session| session.decided(detached, decision)))
+        }))
     }
 
     /// Applies the result of a job.
     pub fn finish(&mut self, done: JobResult) {
         self.is_busy = false;
-        match done.0 {
-            JobOutcome::Decided(detached, decision) => {
-                let seat = detached.seat();
-                self.referee.put_back(detached);
-                if self.rewind.is_some() {
-                    return;
-                }
-                let name = &self.config.names(PERSON_NAME)[seat.index()];
-                match decision {
-                    Ok(action) if self.playing().state().allows(action) => {
-                        self.carry_out(SessionDecision { action, is_persons: false, time: None });
-                        return;
-                    }
-                    Ok(action) => {
-                        self.trouble = Some(format!("{name} in seat {seat} decided `{action}`, which is illegal"));
-                    }
-                    Err(error) => self.trouble = Some(format!("{name} in seat {seat} failed: {error}")),
-                }
+        (done.0)(self);
+    }
+
+    fn decided(&mut self, detached: DetachedAgent<Opponent>, decision: Result<Action, AgentError>) {
+        let seat = detached.seat();
+        self.referee.put_back(detached);
+        if self.rewind.is_some() {
+            return;
+        }
+        let name = &self.config.names(PERSON_NAME)[seat.index()];
+        match decision {
+            Ok(action) if self.playing().state().allows(action) => {
+                self.carry_out(SessionDecision { action, is_persons: false, time: None });
+                return;
+            }
+            Ok(action) => {
+                self.trouble = Some(format!("{name} in seat {seat} decided `{action}`, which is illegal"));
+            }
+            Err(error) => self.trouble = Some(format!("{name} in seat {seat} failed: {error}")),
+        }
+        self.feed.push(self.step(&[]));
+    }
+
+    /// Continues with the agents of a session that has replayed the match up to an earlier decision.
+    fn rewound(&mut self, again: Session) {
+        let Session { referee, decisions, recess, trouble, .. } = again;
+        let is_undone = decisions.len() < self.decisions.len();
+        (self.referee, self.decisions, self.trouble, self.rewind) = (referee, decisions, trouble, None);
+        if !is_undone {
+            if self.trouble.is_some() {
                 self.feed.push(self.step(&[]));
             }
-            JobOutcome::Rewound(other) => {
-                let Session { referee, decisions, recess, trouble, .. } = *other;
-                let is_undone = decisions.len() < self.decisions.len();
-                (self.referee, self.decisions, self.trouble, self.rewind) = (referee, decisions, trouble, None);
-                if !is_undone {
-                    if self.trouble.is_some() {
-                        self.feed.push(self.step(&[]));
-                    }
-                    return;
-                }
-                self.feed.push(self.step(&[]).saying("you undid your decision"));
-                self.recess = None;
-                if let Some(first) = recess {
-                    self.begin_round(first);
-                }
-            }
+            return;
+        }
+        self.feed.push(self.step(&[]).saying("you undid your decision"));
+        self.recess = None;
+        if let Some(first) = recess {
+            self.begin_round(first);
         }
     }
 
     /// Stops the match because of an internal error.
-    pub fn fail(&mut self) {
+    pub(crate) fn fail(&mut self) {
         self.is_busy = false;
         self.rewind = None;
         self.trouble = Some("this is a bug in cambio; standard error has the details".to_owned());
@@ -456,7 +432,7 @@ impl Session {
     }
 
     /// The session as data.
-    pub fn save(&self) -> SavedSession {
+    pub(crate) fn save(&self) -> SavedSession {
         let saved = |decision: &SessionDecision| (decision.action.to_string(), decision.is_persons, decision.time);
         let decisions = self.rewind.as_ref().unwrap_or(&self.decisions).iter().map(saved).collect();
         SavedSession { decisions, hints: self.hints, undone: self.undone }
@@ -471,23 +447,7 @@ impl Session {
     ///
     /// # Panics
     /// As [`Session::new`].
-    ///
-    /// ```
-    /// use cambio_core::{Deal, Rules, Seat, rng::Key};
-    /// use cambio_view::{Session, SessionConfig};
-    ///
-    /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
-    /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
-    /// let config = SessionConfig::alone(deal, Seat::A, opponents);
-    /// let mut session = Session::new(config.clone());
-    /// session.act(session.latest().n, "draw", None).unwrap();
-    /// let mut resumed = Session::resume(config, &session.save()).unwrap();
-    /// let job = resumed.job().expect("the agents must decide again");
-    /// resumed.finish(job.run());
-    /// assert!(resumed.latest().ask.is_some());
-    /// assert_eq!(resumed.save(), session.save());
-    /// ```
-    pub fn resume(config: SessionConfig, saved: &SavedSession) -> Result<Session, SessionError> {
+    pub(crate) fn resume(config: SessionConfig, saved: &SavedSession) -> Result<Session, SessionError> {
         let no_agents = config.agents().iter().map(|_| None).collect();
         let mut session = Session::with(config, no_agents);
         let decisions = saved.decisions()?;
@@ -523,7 +483,7 @@ fn trouble_of(error: &MatchError, names: &[String]) -> String {
 /// A session as data, from which [`Session::resume`] makes it again: its decisions and counts.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
 #[serde(deny_unknown_fields)]
-pub struct SavedSession {
+pub(crate) struct SavedSession {
     /// The decisions of all seats, each with whether it is the person's, and with the person's time in milliseconds.
     decisions: Vec<(String, bool, Option<u32>)>,
     hints: u32,

@@ -78,7 +78,7 @@ extern "C" fn request() -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn work() -> u32 {
     let work = DESK.with_borrow_mut(|desk| desk.as_mut().expect("the desk was started").work());
-    work.map(|work| work.task.run(&|| true)).is_some().into()
+    work.map(|work| (work.task)(&|| true)).is_some().into()
 }
 
 /// Provides a network. The input is the name of its file, a line break, and its bytes. Returns 0 and a sentence as output if

@@ -21,7 +21,6 @@ from ._cambio import (
     AgentError,
     AgentFault,
     ArrayError,
-    Block,
     CambioError,
     ChanceGame,
     Event,
@@ -46,9 +45,9 @@ from ._cambio import (
     agent,
     agents,
 )
-from ._types import Reward
-from .measure import AdvantageResult, DecisionKind, ExploitResult, SprtResult, TuneResult, advantage, bench, exploit, sprt, tune
-from .run import BatchPlayer, Matrix, Player, Run, Table, columns, evaluate, run, tournament
+from ._types import Block, Reward
+from .measure import AdvantageResult, DecisionKind, ExploitResult, SprtResult, TuneResult, advantage, exploit, sprt, tune
+from .run import Matrix, Player, Run, Table, columns, evaluate, run, tournament
 from .small import Policy, exploitability
 from .strategy import StrategyPolicy
 from .text import TextPlayer, parse_decision
@@ -63,7 +62,6 @@ __all__ = [
     "AgentError",
     "AgentFault",
     "ArrayError",
-    "BatchPlayer",
     "Block",
     "CambioError",
     "ChanceGame",
@@ -101,7 +99,6 @@ __all__ = [
     "advantage",
     "agent",
     "agents",
-    "bench",
     "columns",
     "evaluate",
     "exploit",

@@ -1,20 +1,26 @@
-"""Types for annotations."""
+"""Types for annotations, and the blocks of a tensor."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypeAlias
+import math
+from typing import Literal, NamedTuple, TypeAlias
 
 Reward: TypeAlias = Literal["rank", "score"]
 
 
-class SupportsDLPack(Protocol):
-    """An array of another library that can be read with DLPack."""
+class Block(NamedTuple):
+    """A named block of an observation tensor.
 
-    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __dlpack_device__(self) -> Any: ...
+    `offset` is the index of its first number in the tensor, and `shape` its shape, outermost axis first. `values` is the kind of numbers:
+    "flags" are 0 or 1, "counts" are 0 to 255.
+    """
 
+    name: str
+    offset: int
+    shape: tuple[int, ...]
+    values: Literal["flags", "counts"]
 
-class SupportsArray(Protocol):
-    """An array of another library that numpy can convert."""
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any: ...
+    @property
+    def slice(self) -> slice:
+        """The slice of the tensor that contains the block: `tensor[..., block.slice]`."""
+        return slice(self.offset, self.offset + math.prod(self.shape))

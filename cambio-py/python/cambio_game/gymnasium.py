@@ -18,8 +18,7 @@ This module needs the package `gymnasium`: `pip install 'cambio-game[gymnasium]'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias
+from typing import Any, ClassVar, Literal, SupportsIndex, TypeAlias
 
 from ._extras import require
 
@@ -36,9 +35,6 @@ from ._cambio import CambioError, Game, IllegalAction, Rules, VectorGame  # noqa
 from ._checks import flag, index, one_of, whole  # noqa: E402
 from ._spaces import ILLEGAL, Deals, Illegal, Index, Observed, observation_space  # noqa: E402
 from ._types import Reward  # noqa: E402
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["ID", "CambioEnv", "CambioVectorEnv"]
 
@@ -79,9 +75,6 @@ class _Matches:
             raise CambioError("there is no match yet: call reset() first")
         return self._match
 
-    def __copy__(self) -> Self:
-        return deepcopy(self)
-
     def _begin(self, seed: SupportsIndex | None, options: Mapping[str, Any] | None) -> int | None:
         """Starts the matches of a reset, and returns its seed. If an argument is refused, nothing changes."""
         chosen, deal = self._deals.find(seed, options)
@@ -112,8 +105,6 @@ class CambioEnv(_Matches, gymnasium.Env[Observed, Index]):
 
     `reset(seed=s)` plays deal 0 under the seed `s`; a reset without a seed plays the next deal. The opponents play as in
     `cambio run`. `info` contains `seat`, the player's seat.
-
-    `copy`, `deepcopy` and `pickle` work in the middle of a match and include the opponents.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 1}  # type: ignore[misc]

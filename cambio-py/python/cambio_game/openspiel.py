@@ -310,7 +310,7 @@ class CambioObserver:
         self._columns = np.concatenate([np.arange(0), *(np.arange(game.layout.size)[block.slice] for block in blocks)])
         self._is_whole = len(self._columns) == game.layout.size
         self._blocks = self.tensor[players:]
-        self._bytes: NDArray[np.uint8] = np.zeros(game.layout.size, np.uint8)
+        self._zeros: NDArray[np.uint8] = np.zeros(game.layout.size, np.uint8)
         start = players
         for block, size in zip(blocks, sizes, strict=True):
             self.dict[block.name] = self.tensor[start : start + size].reshape(block.shape)
@@ -324,12 +324,12 @@ class CambioObserver:
         self._blocks[:] = self.read(state, player)
 
     def read(self, state: CambioState, player: int) -> NDArray[np.uint8]:
-        """The observation of `player` without its number, as bytes. The next call may overwrite the array."""
+        """The observation of `player` without its number, as bytes."""
         try:
-            state._table.tensor(player, out=self._bytes)
+            tensor = state._table.tensor(player)
         except IllegalAction:  # No cards are dealt yet.
-            self._bytes.fill(0)
-        return self._bytes if self._is_whole else self._bytes[self._columns]
+            tensor = self._zeros
+        return tensor if self._is_whole else tensor[self._columns]
 
     def string_from(self, state: CambioState, player: int) -> str:
         """The observation of `player` as text; with perfect recall, as codes of all events of the match."""

@@ -32,7 +32,7 @@ from ._checks import flag, one_of, whole
 from ._extras import require
 from .small import Policy
 
-__all__ = ["BatchPlayer", "Matrix", "Player", "Run", "Table", "columns", "evaluate", "run", "tournament"]
+__all__ = ["Matrix", "Player", "Run", "Table", "columns", "evaluate", "run", "tournament"]
 
 Value = str | int | float | bool | list[int] | list[float] | None
 
@@ -53,24 +53,10 @@ class Player(Protocol):
         ...
 
 
-class BatchPlayer(Protocol):
-    """A Python agent that decides for many matches at once: an object with a method `decide_batch`.
+AnyPlayer: TypeAlias = Player | Policy
 
-    All matches of a run share one object, and one call decides for all waiting matches: a network can decide for hundreds of
-    matches in one forward pass. Timing determines which matches share a call. The rows are reproducible if each decision
-    depends only on its own observation; for random decisions, use a `Policy`. Each thread plays one match, so the largest batch is the
-    number of `threads`, such as 256. Batches have different lengths: pad them if your network is compiled for one shape, as by JAX.
-    """
-
-    def decide_batch(self, observations: list[Observation], /) -> Sequence[Action | str | int]:
-        """Returns a decision for each observation, in their order."""
-        ...
-
-
-AnyPlayer: TypeAlias = Player | BatchPlayer | Policy
-
-#: An agent: its spec, an `Agent`, a `Policy`, a `BatchPlayer`, or a factory of a Python agent.
-AnyAgent: TypeAlias = str | Agent | Policy | BatchPlayer | Callable[[], AnyPlayer]
+#: An agent: its spec, an `Agent`, a `Policy`, or a factory of a Python agent.
+AnyAgent: TypeAlias = str | Agent | Policy | Callable[[], AnyPlayer]
 
 
 def _value(text: str) -> Value:
@@ -326,14 +312,14 @@ def factories(agents: Mapping[str, AnyAgent] | None) -> list[tuple[str, Any]]:
 
 
 def _factory(agent: Any) -> Any:
-    if isinstance(agent, Agent) or callable(agent) or hasattr(agent, "probabilities") or hasattr(agent, "decide_batch"):
+    if isinstance(agent, Agent) or callable(agent) or hasattr(agent, "probabilities"):
         return agent
     name = type(agent).__name__
     if hasattr(agent, "decide"):
         raise TypeError(
             f"an agent must be a factory: pass the class `{name}` or a function that returns a `{name}`, not an instance"
         )
-    raise TypeError(f"an agent must be a spec, an Agent, a Policy, a BatchPlayer or a factory of a Player, found type {name}")
+    raise TypeError(f"an agent must be a spec, an Agent, a Policy or a factory of a Player, found type {name}")
 
 
 def named(agents: Sequence[AnyAgent], names: Sequence[str] | None = None) -> tuple[list[str], dict[str, Any]]:
@@ -376,9 +362,9 @@ def run(
     """Plays an experiment file into a run folder, with the same rows and report as `cambio run`.
 
     `agents` maps names in the experiment to agents. A Python agent is given as a factory: a class or a function that returns a new
-    `Player`; it is called often, for each seat on each thread and again for later matches, so load files outside of it. A `Policy` or a
-    `BatchPlayer` may be given itself, because all matches share it. A spec or an `Agent` gives a library agent another name. With
-    `threads=0`, the run uses one thread per core.
+    `Player`; it is called often, for each seat on each thread and again for later matches, so load files outside of it. A `Policy` may
+    be given itself, because all matches share it. A spec or an `Agent` gives a library agent another name. With `threads=0`, the run uses
+    one thread per core.
 
     The folder must not exist. With `resume`, a run in it is continued: its matches stay, and it is your task to give the same agents.
 
@@ -403,8 +389,8 @@ def tournament(
 ) -> Run:
     """Plays agents against each other and returns the run.
 
-    `agents` are agents, or a mapping from names to agents. An agent is a spec such as "greedy", an `Agent`, a `Policy`, a `BatchPlayer`, or a
-    factory of a `Player`. Names have letters, digits, _ and -. Each lineup plays each deal in all rotations. `lineups` is as in an
+    `agents` are agents, or a mapping from names to agents. An agent is a spec such as "greedy", an `Agent`, a `Policy`, or a factory of
+    a `Player`. Names have letters, digits, _ and -. Each lineup plays each deal in all rotations. `lineups` is as in an
     experiment file: "all" for all combinations, "mirror", or `{"focal": [...], "field": [...]}` for each focal agent against one agent in all
     other seats, or one for each of them. With `luck`, the luck of the cards is subtracted from the results; "auto" does so if the agents are slow enough.
 

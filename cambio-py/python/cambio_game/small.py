@@ -12,7 +12,8 @@ class Policy(Protocol):
 
     It can be passed to `exploitability`, and as an agent to `evaluate`, `tournament` and `run`: the library draws the decisions with the
     random numbers of the match, so the rows do not depend on the batches or on the number of threads. A batch contains the observations
-    of all waiting matches; batches have different lengths, so pad them if your network is compiled for one shape, as by JAX.
+    of all waiting matches at a table. Each thread plays one match, so the largest batch is the number of `threads`, such as 256. Batches have
+    different lengths, so pad them if your network is compiled for one shape, as by JAX.
     """
 
     def probabilities(self, observations: list[Observation], /) -> Any:

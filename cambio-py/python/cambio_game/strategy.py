@@ -1,10 +1,8 @@
-"""Strategies of small games as policies and as players."""
+"""Strategies of small games as policies."""
 
 from __future__ import annotations
 
-import random
 from os import PathLike
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +13,7 @@ __all__ = ["StrategyPolicy"]
 
 
 class StrategyPolicy:
-    """The strategy in a file of `SmallGame.save` or `cambio solve --save`, as a policy and as a player.
+    """The strategy in a file of `SmallGame.save` or `cambio solve --save`, as a policy.
 
     `rules` are the rules of the file; observations must have the same. It can be passed to `exploitability`, `evaluate` and `tournament`. Seat a
     of the file is the seat with the first turn of the round.
@@ -31,7 +29,6 @@ class StrategyPolicy:
         self.rules = Rules(rules)
         self.action_count = self.rules.action_count(2)
         self._rows: dict[tuple[int, str], dict[int, float]] = _strategies(path, self.rules)
-        self._random = random.Random(0)
 
     @classmethod
     def from_arrays(cls, game: SmallGame, probabilities_a: ArrayLike, probabilities_b: ArrayLike) -> StrategyPolicy:
@@ -44,18 +41,12 @@ class StrategyPolicy:
         """
         game.value(probabilities_a, probabilities_b)  # Checks the arrays.
         policy = cls.__new__(cls)
-        policy.rules, policy.action_count, policy._random = game.rules, game.action_count, random.Random(0)
+        policy.rules, policy.action_count = game.rules, game.action_count
         policy._rows = {}
         for seat, array in enumerate((probabilities_a, probabilities_b)):
             for key, row in zip(game.keys(seat), game.mixture(seat, [array]), strict=True):
                 policy._rows[seat, key] = {int(index): float(row[index]) for index in np.flatnonzero(row)}
         return policy
-
-    def begin(self, rules: Rules, seats: int, seat: int, seed: int) -> None:
-        """Begins a match as a player: the random numbers come from `seed`."""
-        if rules != self.rules or seats != 2:
-            raise CambioError(f"the strategy must be for {rules.name} at {seats} seats, found {self.rules.name} at 2 seats")
-        self._random = random.Random(seed)
 
     def action_probabilities(self, observation: Observation) -> dict[int, float]:
         """The probability of each legal action, by index. Raises `CambioError` if the file does not contain the information set."""
@@ -77,8 +68,3 @@ class StrategyPolicy:
             for index, share in self.action_probabilities(observation).items():
                 row[index] = share
         return found
-
-    def decide(self, observation: Observation) -> int:
-        """Samples a decision: its index. See `Player`."""
-        shares: Any = self.action_probabilities(observation)
-        return int(self._random.choices(list(shares), list(shares.values()))[0])

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::BatchSettings;
+use crate::error;
 use crate::rules::slice;
-use crate::{args, error};
 
 /// The optional arrays that a batch writes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -28,15 +28,9 @@ pub(super) struct SharedArray<N> {
 }
 
 impl<N: Element> SharedArray<N> {
-    /// The caller's array, or a new array of zeros.
-    fn new(
-        py: Python<'_>,
-        name: &str,
-        dtype: &str,
-        shape: &[usize],
-        given: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<SharedArray<N>> {
-        let array = given.map_or_else(|| zeros(py, shape, dtype), |array| checked(array, name, dtype, shape))?;
+    /// An array of zeros.
+    fn new(py: Python<'_>, dtype: &str, shape: &[usize]) -> PyResult<SharedArray<N>> {
+        let array = zeros(py, shape, dtype)?;
         let numbers = if dtype == "bool" { array.call_method1("view", ("u1",))? } else { array.clone() };
         Ok(SharedArray { object: array.unbind(), numbers: numbers.cast_into()?.unbind() })
     }
@@ -52,9 +46,6 @@ impl<N: Element> SharedArray<N> {
 pub(super) fn object<N>(py: Python<'_>, array: Option<&SharedArray<N>>) -> Option<Py<PyAny>> {
     array.map(|array| array.object.clone_ref(py))
 }
-
-/// The results of a step: rewards, done flags, and the final observations if requested.
-pub(super) type Results = [Option<Py<PyAny>>; 3];
 
 /// Declares the arrays of a batch: the type of the numbers, the dtype, whether the array is requested, and the shape after the first
 /// axis, which has an entry for each match.
@@ -92,26 +83,18 @@ macro_rules! arrays {
         }
 
         impl Arrays {
-            /// The caller's arrays, which may be the first five, and new arrays for the missing ones.
-            pub(super) fn given(
-                py: Python<'_>,
-                $common: &BatchSettings,
-                given: [Option<&Bound<'_, PyAny>>; 5],
-            ) -> PyResult<Arrays> {
-                let mut given = given.into_iter();
-                let arrays = Arrays {
+            /// New arrays.
+            pub(super) fn new(py: Python<'_>, $common: &BatchSettings) -> PyResult<Arrays> {
+                Ok(Arrays {
                     $($array: if $is_wanted {
-                        let shape = [$common.batch $(, $size)*];
-                        Some(SharedArray::new(py, stringify!($array), $dtype, &shape, given.next().flatten())?)
+                        Some(SharedArray::new(py, $dtype, &[$common.batch $(, $size)*])?)
                     } else {
                         None
                     },)+
-                };
-                arrays.check_memory(py)?;
-                Ok(arrays)
+                })
             }
 
-            /// Borrows all arrays for writing. Fails if two of them share memory, or if one is already borrowed.
+            /// Borrows all arrays for writing. Fails if one is already borrowed.
             pub(super) fn hold<'py>(&self, py: Python<'py>) -> PyResult<ArrayGuards<'py>> {
                 Ok(ArrayGuards {
                     $($array: self.$array.as_ref().map(|array| array.hold(py, stringify!($array))).transpose()?,)+
@@ -178,50 +161,6 @@ arrays! { common;
     true_cards: i8, "int8", common.extras.true_cards, [common.seats, common.rules.slots()];
 }
 
-impl Arrays {
-    pub(super) fn new(py: Python<'_>, common: &BatchSettings) -> Arrays {
-        Arrays::given(py, common, [None; 5]).expect("new arrays have the right shape")
-    }
-
-    /// Checks that the arrays that a caller may provide have separate memory.
-    fn check_memory(&self, py: Python<'_>) -> PyResult<()> {
-        let numpy = py.import("numpy")?;
-        let all = [
-            ("observations", object(py, self.observations.as_ref())),
-            ("masks", object(py, self.masks.as_ref())),
-            ("rewards", object(py, self.rewards.as_ref())),
-            ("seat", object(py, self.seat.as_ref())),
-            ("done", object(py, self.done.as_ref())),
-        ];
-        for (place, (name, array)) in all.iter().enumerate() {
-            for (other, before) in &all[..place] {
-                // The arrays are contiguous, so their bounds are exact.
-                if numpy.call_method1("may_share_memory", (before, array))?.is_truthy()? {
-                    let what = format!("`{other}` and `{name}` must have memory of their own, found common memory");
-                    return Err(error::ArrayError::new_err(what));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The results of the last step, as [`Arrays::set_results`] takes them.
-    pub(super) fn results(&self, py: Python<'_>) -> Results {
-        let finals = object(py, self.final_observations.as_ref());
-        [object(py, self.rewards.as_ref()), object(py, self.done.as_ref()), finals]
-    }
-
-    /// Sets the results of the last step.
-    pub(super) fn set_results(&self, py: Python<'_>, results: Results) -> PyResult<()> {
-        for (own, given) in self.results(py).into_iter().zip(results) {
-            if let Some((own, given)) = own.zip(given) {
-                own.bind(py).set_item(py.Ellipsis(), given)?;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// A new array of zeros, aligned to a cache line, because JAX copies arrays without this alignment.
 fn zeros<'py>(py: Python<'py>, shape: &[usize], dtype: &str) -> PyResult<Bound<'py, PyAny>> {
     const LINE: usize = 64;
@@ -233,22 +172,6 @@ fn zeros<'py>(py: Python<'py>, shape: &[usize], dtype: &str) -> PyResult<Bound<'
     let first = address.next_multiple_of(LINE) - address;
     let line = bytes.get_item(slice(py, first, size)?)?;
     line.call_method1("view", (dtype,))?.call_method1("reshape", (PyTuple::new(py, shape)?,))
-}
-
-/// Checks the shape, dtype, contiguity, alignment and writability of a caller's array.
-fn checked<'py>(array: &Bound<'py, PyAny>, name: &str, dtype: &str, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    let found = array.getattr("dtype").map_or_else(|_| args::type_of(array), |dtype| dtype.to_string());
-    let found_shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<usize>>()).unwrap_or_default();
-    let flag = |name: &str| array.getattr("flags").and_then(|flags| flags.get_item(name)?.extract::<bool>());
-    let missing = ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"].into_iter().find(|name| !flag(name).unwrap_or(false));
-    if found == dtype && found_shape == shape && missing.is_none() {
-        return Ok(array.clone());
-    }
-    let missing = missing.map_or_else(String::new, |name| format!(", without the flag {name}"));
-    Err(error::ArrayError::new_err(format!(
-        "`{name}` must be a contiguous, aligned, writable array of shape {shape:?} and dtype {dtype}, found shape {found_shape:?} \
-         and dtype {found}{missing}"
-    )))
 }
 
 /// Removes the first entries of a slice and returns them.

@@ -26,8 +26,6 @@ pub(super) enum VectorMatches {
 /// The work that one call does on every match.
 #[derive(Clone, Copy)]
 pub(super) enum BatchCall<'a> {
-    /// Write the rows only.
-    Show,
     /// Start new matches; there is an entry for each match of the batch.
     Start(&'a [MatchStart]),
     /// Carry out the chosen decisions; there is an index for each match of the batch.
@@ -47,30 +45,14 @@ pub(super) enum MatchStart {
     After(Key, Vec<Action>),
 }
 
-/// All data of a match that a copy needs.
-pub(super) struct MatchState {
-    /// The key of the current match.
-    pub(super) key: Key,
-    /// The deal that follows it.
-    pub(super) next: u64,
-    /// The decisions of all seats with which it started.
-    pub(super) given: Vec<Action>,
-    /// The caller's decisions after them.
-    pub(super) own: Vec<Action>,
-}
-
 impl VectorMatches {
-    /// Creates matches in these states. Opponents play only if `is_begun`.
-    pub(super) fn new(
-        common: &BatchSettings,
-        matches: Vec<MatchState>,
-        is_begun: bool,
-    ) -> Result<VectorMatches, IllegalAction> {
-        Ok(if common.opponents.is_empty() {
-            VectorMatches::Alone(slots(common, matches, is_begun, |_| None)?)
+    /// Creates the matches of a batch, before their first deals.
+    pub(super) fn new(common: &BatchSettings) -> VectorMatches {
+        if common.opponents.is_empty() {
+            VectorMatches::Alone(slots(common, |_| None))
         } else {
-            VectorMatches::Against(slots(common, matches, is_begun, |spec| Some(library_agent(spec)))?)
-        })
+            VectorMatches::Against(slots(common, |spec| Some(library_agent(spec))))
+        }
     }
 
     /// Applies `work` to every match and its rows. Returns the first match with a fault of an opponent, and the fault.
@@ -105,34 +87,16 @@ impl VectorMatches {
             VectorMatches::Against(slots) => slots.iter().map(|slot| slot.episode.playing()).collect(),
         }
     }
-
-    /// The state of each match.
-    pub(super) fn states(&self) -> Vec<MatchState> {
-        match self {
-            VectorMatches::Alone(slots) => slots.iter().map(VectorMatch::state).collect(),
-            VectorMatches::Against(slots) => slots.iter().map(VectorMatch::state).collect(),
-        }
-    }
 }
 
-fn slots<A: Agent>(
-    common: &BatchSettings,
-    matches: Vec<MatchState>,
-    is_begun: bool,
-    sit: fn(&AgentSpec) -> Option<A>,
-) -> Result<Vec<VectorMatch<A>>, IllegalAction> {
-    let slot = |MatchState { key, next, given, own }: MatchState| {
+fn slots<A: Agent>(common: &BatchSettings, sit: fn(&AgentSpec) -> Option<A>) -> Vec<VectorMatch<A>> {
+    let slot = |number: u64| {
         let (rules, seats) = (&common.rules, common.seats);
         let observer = (RoundHistory::new(rules, seats), SeatKeys::when(common.extras.keys, seats));
-        let episode = Episode::new(rules, seats, key, common.reward, observer);
-        let mut slot = VectorMatch { episode, next, given: Vec::new(), own: Vec::new(), sit };
-        if is_begun {
-            slot.restart(common, key, &given)?;
-        }
-        own.into_iter().try_for_each(|action| slot.act(common, action))?;
-        Ok(slot)
+        let key = Key { deal: common.key.deal.wrapping_add(number), ..common.key };
+        VectorMatch { episode: Episode::new(rules, seats, key, common.reward, observer), next: key.deal, sit }
     };
-    matches.into_iter().map(slot).collect()
+    (0..common.batch as u64).map(slot).collect()
 }
 
 /// One match of a batch, with its opponents.
@@ -140,9 +104,6 @@ pub(super) struct VectorMatch<A> {
     episode: Episode<A, (RoundHistory, SeatKeys)>,
     /// The deal that follows the current one.
     next: u64,
-    /// The decisions with which this match started, and the caller's decisions after them; stored only if there are opponents.
-    given: Vec<Action>,
-    own: Vec<Action>,
     /// Creates an opponent.
     sit: fn(&AgentSpec) -> Option<A>,
 }
@@ -157,7 +118,6 @@ impl<A: Agent> VectorMatch<A> {
     #[inline]
     fn work(&mut self, work: BatchCall<'_>, common: &BatchSettings, number: usize, mut row: MatchRow<'_>) {
         match work {
-            BatchCall::Show => {}
             BatchCall::Step(chosen) => self.step(common, chosen[number], &mut row),
             BatchCall::Start(starts) => {
                 match &starts[number] {
@@ -178,14 +138,6 @@ impl<A: Agent> VectorMatch<A> {
             }
         }
         self.show(common, &mut row);
-    }
-
-    fn state(&self) -> MatchState {
-        let (playing, next) = (self.episode.playing(), self.next);
-        let is_alone = self.episode.agents().iter().all(Option::is_none);
-        let (given, own) =
-            if is_alone { (Vec::new(), playing.actions().to_vec()) } else { (self.given.clone(), self.own.clone()) };
-        MatchState { key: playing.key(), next, given, own }
     }
 
     /// Whether the match is over, without a fault of an opponent.
@@ -209,10 +161,7 @@ impl<A: Agent> VectorMatch<A> {
     /// Starts another match: creates the opponents, carries out the given decisions, and lets the opponents play up to the caller's
     /// next decision.
     fn restart(&mut self, common: &BatchSettings, key: Key, given: &[Action]) -> Result<(), IllegalAction> {
-        self.own.clear();
         if !common.opponents.is_empty() {
-            self.given.clear();
-            self.given.extend_from_slice(given);
             let turned = if common.rotates { key.deal % common.seats as u64 } else { 0 } as usize;
             for (seat, agent) in self.episode.agents_mut().iter_mut().enumerate() {
                 let entry = (seat + common.seats - turned) % common.seats;
@@ -220,15 +169,6 @@ impl<A: Agent> VectorMatch<A> {
             }
         }
         self.episode.restart_after(key, given)
-    }
-
-    /// Carries out a decision of the caller, and all events up to the caller's next decision.
-    #[inline]
-    fn act(&mut self, common: &BatchSettings, action: Action) -> Result<(), IllegalAction> {
-        if !common.opponents.is_empty() {
-            self.own.push(action);
-        }
-        self.episode.act(action)
     }
 
     /// Carries out the chosen decision and writes its results. When the match ends, the next deal starts, unless the caller
@@ -240,7 +180,7 @@ impl<A: Agent> VectorMatch<A> {
             return;
         }
         let action = common.space.from_index(chosen as usize, row.choices.seat());
-        self.act(common, action.expect(CHECKED)).expect(CHECKED);
+        self.episode.act(action.expect(CHECKED)).expect(CHECKED);
         let is_over = self.episode.playing().is_over();
         if self.episode.has_rewards() {
             for (reward, gained) in row.rewards.iter_mut().zip(self.episode.rewards()) {

@@ -18,7 +18,7 @@ fn a_page_contains_no_control_character_of_a_name() {
     let record = record(&["\u{1b}[31mred", "blue\u{202e}"]);
     let replay = Replay::of(&record).unwrap();
     assert_eq!(replay.title, r"\u{1b}[31mred against blue\u{202e}");
-    for page in [replay.page(), replay.widget()] {
+    for page in [replay.page(&[]), replay.widget()] {
         assert!(!page.contains(|char: char| char.is_control() && char != '\n'));
     }
 }

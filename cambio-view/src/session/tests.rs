@@ -15,7 +15,7 @@ fn played(practice: bool) -> Record {
     let mut asked = 0;
     while session.latest().end.is_none() {
         if let Some(job) = session.job() {
-            session.finish(job.run());
+            session.finish(job(&|| true));
             continue;
         }
         asked += 1;
@@ -57,7 +57,7 @@ fn a_match_that_is_resumed_at_every_decision_is_the_same() {
         let mut session = Session::new(config.clone());
         while session.record().is_err() {
             if let Some(job) = session.job() {
-                session.finish(job.run());
+                session.finish(job(&|| true));
                 continue;
             }
             if is_resumed {
@@ -65,7 +65,7 @@ fn a_match_that_is_resumed_at_every_decision_is_the_same() {
                 let refused = session.act(session.latest().n, "draw", None).unwrap_err();
                 assert_eq!(refused.0, "the bots are getting ready; try again in a moment");
                 let job = session.job().unwrap();
-                session.finish(job.run());
+                session.finish(job(&|| true));
             }
             let step = session.latest();
             let at = step.n;
@@ -84,11 +84,12 @@ fn a_match_that_is_resumed_at_every_decision_is_the_same() {
 /// The person makes the decisions of the record from a position on: the match is the same.
 #[test]
 fn a_match_continues_from_any_position() {
-    use crate::{Catalogue, MatchRequest, TableRequest};
+    use crate::Catalogue;
+    use crate::requests::{MatchRequest, TableRequest};
     let catalogue = Catalogue::of_browser(cambio_agents::roster());
     let request = json!({ "rules": "original", "agents": ["greedy", "heuristic", "greedy"], "seed": "3" });
     let request: MatchRequest = serde_json::from_value(request).unwrap();
-    let record = request.play(&catalogue, || unreachable!(), &|| true).unwrap();
+    let (record, _) = request.play(&catalogue, || unreachable!(), &|| true).unwrap();
     assert!(record.rounds.len() > 1);
     let whole: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
     let open = |round: usize, decision: usize, seat: &str| {
@@ -104,7 +105,7 @@ fn a_match_continues_from_any_position() {
         let texts: Vec<&String> = record.rounds.iter().flat_map(|round| &round.decisions).collect();
         while session.record().is_err() {
             if let Some(job) = session.job() {
-                session.finish(job.run());
+                session.finish(job(&|| true));
                 continue;
             }
             let at = session.latest().n;
