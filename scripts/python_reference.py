@@ -26,7 +26,7 @@ GROUPS = [
     ("Exact exploitability", ["SmallGame", "Policy", "exploitability", "StrategyPolicy"]),
     ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "evaluate", "tournament", "run", "Run", "Matrix"] + ["Table", "columns", "Plan", "RunFolder"]),
     ("Language models and people", ["TextPlayer", "parse_decision"]),
-    ("Sequential tests and tuning", ["sprt", "SprtResult", "tune", "TuneResult", "advantage", "AdvantageResult", "DecisionKind", "exploit", "ExploitResult"]),
+    ("Sequential tests and tuning", ["sprt", "SprtResult", "tune", "TuneResult", "advantage", "AdvantageResult", "DecisionKind", "exploit", "ExploitResult", "bench"]),
     ("Errors", ["CambioError", "RulesError", "ActionError", "IllegalAction", "AgentError", "AgentFault", "ArrayError"]
      + ["ExperimentError", "RecordError", "RunError"]),
 ]  # fmt: skip

@@ -101,7 +101,7 @@ mod _cambio {
         game::{PyGame, game},
         observation::{PyKnowledge, PyObservation, PyPosition, PyWorld, observation},
         record::PyRecord,
-        rounds::PyStudy,
+        rounds::{_bench, PyStudy},
         rules::{PyLayout, PyRules},
         small_game::{_strategies, PySmallGame},
         tournament::{_columns, _command, _open, _run, _verify},

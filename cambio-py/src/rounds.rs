@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use cambio_report::tuning_files;
+use cambio_report::{Bench, BenchEnd, BenchError, tuning_files, with_page};
 use cambio_sim::sprt::SprtOptions;
 use cambio_sim::tune::{ResponsePoint, TuneOptions, Tuned};
 use cambio_sim::{
-    AdvantageOptions, Executor, ExploitOptions, PlayError, RemotePlayer, StudyDriver, StudyError, StudyStep,
-    read_options,
+    AdvantageOptions, Executor, ExploitOptions, PlayError, PlayablePlan, RemotePlayer, RunFolder, Runner, StudyDriver,
+    StudyError, StudyStep, read_options,
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -136,6 +136,46 @@ impl PyStudy {
         }
         result?.map_err(|error| failed(&roster, error))
     }
+}
+
+/// Plays parts of the benchmark into a folder like `cambio bench`; without `parts`, all of them. `report` receives messages. Returns the
+/// content of `result.json`.
+#[pyfunction]
+#[pyo3(signature = (agent, out, class, quick, parts, resume, bots, threads, report))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of a Python function")]
+pub(crate) fn _bench(
+    py: Python<'_>,
+    agent: &str,
+    out: PathBuf,
+    class: &str,
+    quick: bool,
+    parts: Vec<String>,
+    resume: bool,
+    bots: Bots,
+    threads: usize,
+    report: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let roster = roster_with(py, &bots)?;
+    let executor = Executor::new(threads).map_err(refused)?;
+    let played = watched(py, &executor, report.as_ref(), |report| {
+        let note = |line: &str| report(line.to_owned());
+        let play = |plan: &PlayablePlan, folder: &mut RunFolder| {
+            let report = Runner::new(&executor).run(plan, folder)?;
+            Ok(with_page(report, plan, folder))
+        };
+        let bench = Bench::prepare(&out, (agent, class, quick), resume, &roster)?;
+        match bench.play(&parts, &executor, &note, &play)? {
+            BenchEnd::Done => Ok(bench.write_result()?.line()),
+            BenchEnd::Stopped(_, report) => {
+                Err(report.outcome.err().map_or_else(|| "the run stopped".into(), BenchError::from))
+            }
+            BenchEnd::Interrupted => Err("interrupted; the same call with resume=True continues the benchmark".into()),
+        }
+    });
+    played?.map_err(|error: BenchError| match error.downcast::<PlayError>() {
+        Ok(error) => roster.failed(*error),
+        Err(error) => error::CambioError::new_err(error.to_string()),
+    })
 }
 
 /// The points of the curve, the object of `tuning.json`, and warnings.

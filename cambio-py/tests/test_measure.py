@@ -143,3 +143,10 @@ def test_an_exception_of_progress_stops_the_work() -> None:
     ):
         with pytest.raises(ZeroDivisionError):
             call()
+
+
+def test_a_benchmark_is_played_without_the_command(tmp_path: Path) -> None:
+    found = cambio.bench("greedy", tmp_path / "b", quick=True, parts=["match"], threads=1)
+    assert sorted(found["parts"]["match"]) == ["match-faessler", "match-original"] and not found["complete"]
+    with pytest.raises(cambio.CambioError, match="already exists; choose another --out"):
+        cambio.bench("greedy", tmp_path / "b", quick=True)

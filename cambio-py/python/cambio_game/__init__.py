@@ -46,7 +46,7 @@ from ._cambio import (
     agents,
 )
 from ._types import Block, Reward
-from .measure import AdvantageResult, DecisionKind, ExploitResult, SprtResult, TuneResult, advantage, exploit, sprt, tune
+from .measure import AdvantageResult, DecisionKind, ExploitResult, SprtResult, TuneResult, advantage, bench, exploit, sprt, tune
 from .run import Matrix, Player, Run, Table, columns, evaluate, run, tournament
 from .small import Policy, exploitability
 from .strategy import StrategyPolicy
@@ -99,6 +99,7 @@ __all__ = [
     "advantage",
     "agent",
     "agents",
+    "bench",
     "columns",
     "evaluate",
     "exploit",

@@ -537,4 +537,16 @@ class _Study:
         out: PathLike[str] | None,
     ) -> str: ...
 
+def _bench(
+    agent: str,
+    out: PathLike[str],
+    class_: str,
+    quick: bool,
+    parts: list[str],
+    resume: bool,
+    bots: _Bots,
+    threads: int,
+    report: Callable[[str], object] | None,
+    /,
+) -> str: ...
 def _whole(value: SupportsIndex, name: str, least: int = 0, most: int = ...) -> int: ...

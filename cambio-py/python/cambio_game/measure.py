@@ -1,4 +1,4 @@
-"""Sequential tests, tuning, the value of an agent's decisions, and lower bounds on its exploitability."""
+"""Sequential tests, tuning, the value of an agent's decisions, lower bounds on its exploitability, and the benchmark."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ __all__ = [
     "SprtResult",
     "TuneResult",
     "advantage",
+    "bench",
     "exploit",
     "sprt",
     "tune",
@@ -371,3 +372,30 @@ def exploit(
     found = _run("exploit", {"agent": spec, **options}, bots, threads, progress)
     one, other = found["by_seat"]
     return ExploitResult((found["gain"], found["half_width"]), found["lower_limit"], (one, other), found["deals"])
+
+
+def bench(
+    agent: AnyAgent,
+    out: str | PathLike[str],
+    *,
+    time_class: Literal["1ms", "10ms", "100ms"] = "1ms",
+    quick: bool = False,
+    parts: Sequence[str] = (),
+    resume: bool = False,
+    threads: SupportsIndex = 0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Measures an agent by the frozen benchmark, like `cambio bench`. Returns the content of `result.json` in the folder `out`.
+
+    `parts` are some of "duel", "table", "match", "transfer", "exact" and "robust"; by default, all. `quick` plays a hundredth of the deals.
+    With `resume`, an interrupted benchmark in `out` continues. `progress` receives messages. Raises `CambioError` for invalid arguments and
+    after an interruption.
+    """
+    (spec,), bots = named([agent])
+    words = [one_of("parts", part, ("duel", "table", "match", "transfer", "exact", "robust")) for part in parts]
+    is_quick, is_resumed = flag("quick", quick), flag("resume", resume)
+    text = _cambio._bench(
+        spec, Path(out), time_class, is_quick, words, is_resumed, list(bots.items()), whole("threads", threads), progress
+    )
+    result: dict[str, Any] = json.loads(text)
+    return result
