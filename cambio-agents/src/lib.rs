@@ -58,7 +58,6 @@ mod review;
 mod rollout;
 mod roster;
 mod search;
-mod searcher;
 mod tie;
 mod tree;
 mod value;

@@ -13,8 +13,7 @@ use crate::heuristic::HeuristicParams;
 use crate::params;
 use crate::playout::PlayoutPolicy;
 use crate::search::{Budget, SearchParams, SearchSettings, SearchState, TimeParams};
-use crate::searcher::Searcher;
-use crate::tree::TreeMode;
+use crate::tree::{Searcher, TreeMode};
 use crate::value::Utility;
 
 params! {
@@ -73,9 +72,9 @@ impl Oracle {
         let settings = SearchSettings::new(blueprint, budget, params.utility, epsilon, &SearchParams::default());
         let mut searcher = Searcher::new(settings, TreeMode::Policy);
         searcher.settings.playouts.policy = PlayoutPolicy::Clairvoyant(blueprint);
-        searcher.expand = 2;
-        searcher.prior = 0.5;
-        searcher.sees_all = true;
+        searcher.growth.expand = 2;
+        searcher.growth.prior = 0.5;
+        searcher.growth.sees_all = true;
         let mind = Arc::new(Mutex::new(OracleState { searcher, at: None, advice: None }));
         Oracle { mind }
     }
