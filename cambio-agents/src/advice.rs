@@ -4,16 +4,16 @@
 //! less noise than either chance. Worlds are drawn uniformly from what the position leaves open. The best decision is
 //! selected in some worlds and measured in others, because the best of many noisy means is biased upwards.
 
-use cambio_core::engine::{Chance, Dice, Sink as _};
+use cambio_core::engine::{Chance, Dice};
 use cambio_core::rng::{SplitMix, mix};
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::view::CardHistory;
-use cambio_core::{Action, Card, Event, Knowledge, Observation, Position, Rules, Seat, State};
+use cambio_core::{Action, Knowledge, Observation, Position, Rules, Seat, State};
 use serde::{Serialize, Serializer};
 
 use crate::playout::{is_plausible, limit_turns};
 use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
-use crate::reason::{Continuations, GameMarks, reason};
+use crate::reason::{Continuations, GameMarks, play_game, reason};
 use crate::review::{MeanAccumulator, MeanEstimate};
 use crate::search::BlueprintName;
 use crate::value::{Utility, Valuer};
@@ -358,22 +358,12 @@ impl AdvicePlayouts {
 
     /// Plays a game to the end of the round after this decision.
     fn play(&mut self, world: &State, action: Action, chance: &mut impl Chance) -> (State, GameMarks) {
-        let (mut world, mut marks) = (world.clone(), GameMarks::of(world));
+        let mut world = world.clone();
         limit_turns(&mut world);
-        let mut pasts: Vec<BlueprintHistory> = self.policies.iter().map(|(_, past)| past.clone()).collect();
-        let mut action = Some(action);
-        while let Some(actor) = world.actor() {
-            let at = usize::from(actor != self.seat).min(pasts.len() - 1);
-            let decision = action.take().unwrap_or_else(|| self.policies[at].0.decide(&world.view(actor), &pasts[at]));
-            let mut sink = |event: &Event<Card>| {
-                for past in &mut pasts {
-                    past.notice(event);
-                }
-                marks.event(event);
-            };
-            world.carry_out(decision, chance, &mut sink);
-            self.decisions += 1;
-        }
+        let pasts = self.policies.iter().map(|(_, past)| past.clone()).collect();
+        let mut policies: Vec<&mut Blueprint> = self.policies.iter_mut().map(|(policy, _)| policy).collect();
+        let (world, marks) = play_game(world, action, self.seat, &mut policies, pasts, chance);
+        self.decisions += marks.decisions;
         (world, marks)
     }
 
