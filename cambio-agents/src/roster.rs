@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cambio_core::rng::Key;
+use cambio_core::testing::RandomAgent;
 use cambio_core::text::{did_you_mean, excerpt};
 use cambio_core::{Agent, AgentError, Deal, Players, Rules, Seat};
 
@@ -17,10 +18,27 @@ use crate::ismcts::Ismcts;
 use crate::learned::{NETWORK, Network, read_network};
 use crate::lookahead::{Lookahead, LookaheadParams};
 use crate::oracle::Oracle;
+use crate::params;
 use crate::params::{NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum as _};
 use crate::policy::{Learned, LearnedParams};
-use crate::random::RandomParams;
 use crate::rollout::Rollout;
+
+params! {
+    /// The parameters of the agent `random`.
+    ///
+    /// A window offers one pass and many cards, so uniform play snaps in nearly every window and collects many penalty cards. The games
+    /// of `random(pass=0.9)` are longer and closer to human play.
+    pub(crate) struct RandomParams {
+        /// The probability of passing in a snap window; if not given, every legal decision is equally likely.
+        pass: Option<f64> in 0.0..=1.0,
+    }
+}
+
+impl RandomParams {
+    fn agent(&self) -> RandomAgent {
+        self.pass.map_or_else(RandomAgent::default, RandomAgent::passing)
+    }
+}
 
 /// The agents that specs can name.
 ///

@@ -2,7 +2,7 @@
 
 use cambio_core::engine::{RaceOrder, SnapRace};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{Phase, Playing, Spot};
+use cambio_core::{Card, Phase, Playing, Spot};
 
 use super::*;
 use crate::params::WordEnum as _;
