@@ -29,26 +29,9 @@ pub trait Params: Any + fmt::Debug + Send + Sync {
     fn boxed(&self) -> Box<dyn Params>;
 }
 
-/// The parameters of an agent without parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct NoParams;
-
-impl Params for NoParams {
-    fn declared(&self) -> Vec<Param> {
-        Vec::new()
-    }
-
-    fn set(&mut self, _: &str, _: &str) -> Result<(), ParamError> {
-        Err(ParamError::Unknown)
-    }
-
-    fn is_reproducible(&self) -> bool {
-        true
-    }
-
-    fn boxed(&self) -> Box<dyn Params> {
-        Box::new(NoParams)
-    }
+crate::params! {
+    /// The parameters of an agent without parameters.
+    pub struct NoParams {}
 }
 
 /// The error of [`Params::set`].
@@ -361,12 +344,14 @@ macro_rules! params {
         }
 
         impl $crate::Params for $name {
+            #[allow(unused_mut, reason = "there may be no parameters")]
             fn declared(&self) -> Vec<$crate::Param> {
                 let mut list = Vec::new();
                 $($crate::params!(@declare $form list [$($doc)+] (self.$field) $field $spec ($type) ($($bounds)?));)*
                 list
             }
 
+            #[allow(unused_variables, reason = "there may be no parameters")]
             fn set(&mut self, name: &str, text: &str) -> Result<(), $crate::ParamError> {
                 $($crate::params!(@set $form name text (self.$field) $field $spec ($($bounds)?));)*
                 Err($crate::ParamError::Unknown)

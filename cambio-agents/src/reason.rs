@@ -90,7 +90,9 @@ pub(crate) fn play_game(
         let at = usize::from(actor != seat).min(pasts.len() - 1);
         let decision = action.take().unwrap_or_else(|| policies[at].decide(&world.view(actor), &pasts[at]));
         let mut sink = |event: &Event<Card>| {
-            pasts.iter_mut().for_each(|past| past.notice(event));
+            for past in &mut pasts {
+                past.notice(event);
+            }
             marks.event(event);
         };
         world.carry_out(decision, chance, &mut sink);
