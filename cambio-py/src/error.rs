@@ -2,7 +2,8 @@
 
 use cambio_agents::SpecError;
 use cambio_core::RulesError as BadRules;
-use cambio_core::engine::{IllegalAction as Illegal, ParseActionError};
+use cambio_core::engine::IllegalAction as Illegal;
+use cambio_core::text::ParseError;
 use cambio_core::record::{InvalidRecord, RestoreError};
 use cambio_sim::PlayError;
 use pyo3::create_exception;
@@ -42,7 +43,7 @@ macro_rules! conversions {
 conversions! {
     rules: BadRules => RulesError,
     illegal: Illegal => IllegalAction,
-    action: ParseActionError => ActionError,
+    action: ParseError => ActionError,
     record: InvalidRecord => RecordError,
     restore: RestoreError => RecordError,
     spec: SpecError => AgentError,

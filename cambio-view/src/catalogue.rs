@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use cambio_agents::{AgentSpec, ParamValue, Roster};
-use cambio_core::position::{Position, PositionError};
+use cambio_core::Position;
+use cambio_core::text::ParseError;
 use cambio_core::rules::{MAX_SEATS, PRESETS};
 use cambio_core::{Record, Rules, RulesSpec};
 use serde::Serialize;
@@ -266,7 +267,7 @@ impl Catalogue {
         {
             self.count_rules(&spec)?;
         }
-        text.parse().map_err(|error: PositionError| RequestError::invalid(error))
+        text.parse().map_err(|error: ParseError| RequestError::invalid(error))
     }
 
     /// What a page offers for a new table.

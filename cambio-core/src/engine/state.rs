@@ -68,6 +68,28 @@ pub(crate) struct Hidden {
     pub(crate) turn_limit: u16,
 }
 
+impl Hidden {
+    /// No faces, and a stock of this many cards. No seat has declared anything.
+    #[inline]
+    pub(crate) fn new(rules: &Rules, order: Order, pool_len: u16) -> Hidden {
+        Hidden {
+            faces: [None; SPOTS],
+            stock: [Card::FILLER; MAX_CARDS],
+            pool_len,
+            order,
+            held: None,
+            seen_points: [0; MAX_SEATS],
+            seen_ranks: 0,
+            declared: [None; MAX_SEATS],
+            snappers: SeatSet::EMPTY,
+            touchers: SeatSet::EMPTY,
+            unasked: SeatSet::EMPTY,
+            asks_knowing: false,
+            turn_limit: rules.spec().turn_limit.count() as u16,
+        }
+    }
+}
+
 /// Whether the stock has an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Order {
@@ -162,10 +184,8 @@ impl State {
         chance: &mut C,
         sink: &mut S,
     ) -> Result<State, DealError> {
-        setup.check()?;
-        setup.rules.check_deck(deck)?;
         let mut state = State::empty(setup, Order::Dealt);
-        state.begin(deck, chance, sink);
+        state.redeal(setup, deck, chance, sink)?;
         Ok(state)
     }
 
@@ -257,21 +277,7 @@ impl State {
                 carry,
                 ended: None,
             },
-            hidden: Hidden {
-                faces: [None; SPOTS],
-                stock: [Card::FILLER; MAX_CARDS],
-                pool_len: cards,
-                order,
-                held: None,
-                seen_points: [0; MAX_SEATS],
-                seen_ranks: 0,
-                declared: [None; MAX_SEATS],
-                snappers: SeatSet::EMPTY,
-                touchers: SeatSet::EMPTY,
-                unasked: SeatSet::EMPTY,
-                asks_knowing: false,
-                turn_limit: rules.spec().turn_limit.count() as u16,
-            },
+            hidden: Hidden::new(&rules, order, cards),
         }
     }
 

@@ -476,17 +476,9 @@ impl Knowledge {
         let mut hidden = Hidden {
             faces: self.faces,
             stock: self.unseen.cards,
-            pool_len: self.unseen.len,
-            order: Order::Pool,
             held: view.held(),
-            seen_points: [0; MAX_SEATS],
             seen_ranks: u64::MAX,
-            declared: [None; MAX_SEATS],
-            snappers: SeatSet::EMPTY,
-            touchers: SeatSet::EMPTY,
-            unasked: SeatSet::EMPTY,
-            asks_knowing: false,
-            turn_limit: table.rules().spec().turn_limit.count() as u16,
+            ..Hidden::new(table.rules(), Order::Pool, self.unseen.len)
         };
         let mut unknown = self.occupied.without(self.known());
         for (spot, index) in from_the_highest(placed) {
