@@ -125,13 +125,8 @@ impl Record {
                 return Err(InvalidRecord::new(format!("`format` must be \"{FORMAT}\", found {found}")));
             }
         }
-        let rounds = match fields.shift_remove("rounds") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(rounds)) => rounds,
-            Some(other) => return Err(InvalidRecord::new(format!("`rounds` must be a list, found {}", brief(&other)))),
-        };
-        let read = |(number, round)| RoundRecord::read(round).map_err(|flaw: InvalidRecord| flaw.in_round(number + 1));
-        let rounds = rounds.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        let read = |number, round| RoundRecord::read(round).map_err(|flaw| flaw.in_round(number + 1));
+        let rounds = list(&mut fields, "rounds", read)?;
         Ok(Record { fields, rounds })
     }
 
@@ -161,45 +156,45 @@ impl RoundRecord {
                 return Err(InvalidRecord::new(format!("starter must be a seat's letter, found {}", brief(&other))));
             }
         };
-        let mut list = |name: &str| match fields.shift_remove(name) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(list)) => Ok(list),
-            Some(other) => Err(InvalidRecord::new(format!("{name} must be a list, found {}", brief(&other)))),
-        };
-        let deck = texts("deck", list("deck")?)?;
-        let mut decisions = Vec::new();
-        for (number, decision) in list("decisions")?.into_iter().enumerate() {
-            match decision {
-                Value::String(decision) => decisions.push(decision),
-                other => {
-                    let what = format!("a decision must be a text such as \"a draw\", found {}", brief(&other));
-                    return Err(InvalidRecord::new(what).at(number + 1));
-                }
+        let deck = list(&mut fields, "deck", |_, label| text("deck", label))?;
+        let decisions = list(&mut fields, "decisions", |number, decision| match decision {
+            Value::String(decision) => Ok(decision),
+            other => {
+                let what = format!("a decision must be a text such as \"a draw\", found {}", brief(&other));
+                Err(InvalidRecord::new(what).at(number + 1))
             }
-        }
-        let mut lists = |name: &str| -> Result<Vec<Vec<String>>, InvalidRecord> {
-            list(name)?
-                .into_iter()
-                .map(|inner| match inner {
-                    Value::Array(inner) => texts(name, inner),
-                    other => {
-                        Err(InvalidRecord::new(format!("{name} must contain lists of texts, found {}", brief(&other))))
-                    }
-                })
-                .collect()
+        })?;
+        let mut lists = |name| {
+            list(&mut fields, name, |_, inner| match inner {
+                Value::Array(inner) => inner.into_iter().map(|label| text(name, label)).collect(),
+                other => {
+                    Err(InvalidRecord::new(format!("{name} must contain lists of texts, found {}", brief(&other))))
+                }
+            })
         };
         let (races, reshuffles) = (lists("races")?, lists("reshuffles")?);
         Ok(RoundRecord { starter, deck, decisions, races, reshuffles, fields })
     }
 }
 
-fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, InvalidRecord> {
-    list.into_iter()
-        .map(|value| match value {
-            Value::String(text) => Ok(text),
-            other => Err(InvalidRecord::new(format!("{name} must contain texts, found {}", brief(&other)))),
-        })
-        .collect()
+/// Takes a list out of the fields, and reads its items with their numbers. A missing list is empty.
+fn list<T>(
+    fields: &mut Map<String, Value>,
+    name: &str,
+    read: impl Fn(usize, Value) -> Result<T, InvalidRecord>,
+) -> Result<Vec<T>, InvalidRecord> {
+    match fields.shift_remove(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) => items.into_iter().enumerate().map(|(number, item)| read(number, item)).collect(),
+        Some(other) => Err(InvalidRecord::new(format!("{name} must be a list, found {}", brief(&other)))),
+    }
+}
+
+fn text(name: &str, value: Value) -> Result<String, InvalidRecord> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(InvalidRecord::new(format!("{name} must contain texts, found {}", brief(&other)))),
+    }
 }
 
 /// The value as text for a message, cut after 60 characters.
