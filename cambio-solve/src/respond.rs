@@ -19,6 +19,7 @@ use cambio_core::{
 
 use crate::game::payoff;
 use crate::key::{HistoryKey, KeyIndex};
+use crate::strategy::first_greatest;
 use crate::walk::SEATS;
 
 /// A function that makes an agent.
@@ -148,7 +149,7 @@ fn other(seat: Seat) -> Seat {
 }
 
 /// A branch of the responder's tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default)]
 struct Branch {
     visits: u32,
     sum: f64,
@@ -156,8 +157,6 @@ struct Branch {
 }
 
 impl Branch {
-    const NEW: Branch = Branch { visits: 0, sum: 0.0, squares: 0.0 };
-
     fn mean(&self) -> f64 {
         self.sum / f64::from(self.visits.max(1))
     }
@@ -203,7 +202,7 @@ impl ResponderTree {
         let (visits, branches) = &mut self.nodes[node];
         *visits += 1;
         if branches.is_empty() && (node == 0 || *visits > VISITS_BEFORE_EXPANSION) {
-            branches.resize(choices, Branch::NEW);
+            branches.resize(choices, Branch::default());
         }
         node
     }
@@ -219,14 +218,7 @@ impl ResponderTree {
             let mean = branch.sum / f64::from(branch.visits);
             (mean - self.low) / scale + EXPLORATION * (log / f64::from(branch.visits)).sqrt()
         };
-        let (mut best, mut most) = (0, f64::NEG_INFINITY);
-        for (number, branch) in branches.iter().enumerate() {
-            let bound = bound(branch);
-            if bound > most {
-                (best, most) = (number, bound);
-            }
-        }
-        best
+        first_greatest(branches.iter().map(bound)).0
     }
 
     fn back(&mut self, path: &[(usize, usize)], worth: f64) {
