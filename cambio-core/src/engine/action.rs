@@ -302,27 +302,24 @@ impl ChoiceSink for Choices {
     }
 }
 
-/// Collects only the targets of the phase's verb.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Targets(pub(crate) SpotSet);
+/// Collects only the targets of the phase's verb, and the spots that swaps may involve.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Aims {
+    pub(crate) targets: SpotSet,
+    pub(crate) swappable: SpotSet,
+}
 
-impl ChoiceSink for Targets {
+impl ChoiceSink for Aims {
     #[inline]
     fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
         if verb != Verb::Touch {
-            self.0 = spots();
+            self.targets = spots();
         }
     }
-}
 
-/// Collects only the spots that swaps may involve.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Swappable(pub(crate) SpotSet);
-
-impl ChoiceSink for Swappable {
     #[inline]
     fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
-        self.0 = pairs().spots;
+        self.swappable = pairs().spots;
     }
 }
 

@@ -6,7 +6,7 @@ use crate::engine::action::{Action, Choices};
 use crate::engine::chance::Chance;
 use crate::engine::event::{Event, Sink};
 use crate::engine::motion::Motion;
-use crate::engine::observation::{Observation, PointSummary, Private, View, allows, choices};
+use crate::engine::observation::{Observation, PointSummary, Private, View};
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::rules::knob::Peek;
@@ -329,13 +329,13 @@ impl State {
     /// The legal decisions of the seat to act.
     #[inline]
     pub fn choices(&self) -> Choices {
-        self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.view(seat)))
+        self.table.asked.map_or(Choices::NONE, |seat| self.view(seat).choices())
     }
 
     /// Whether the decision is one of [`State::choices`]. This is faster than building the set.
     #[inline]
     pub fn allows(&self, action: Action) -> bool {
-        self.table.asked.is_some_and(|seat| allows(&self.table, &self.view(seat), action))
+        self.table.asked.is_some_and(|seat| self.view(seat).allows(action))
     }
 
     /// Carries out a decision of the seat to act and continues to the next decision.
