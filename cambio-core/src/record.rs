@@ -4,7 +4,6 @@ pub(crate) mod replay;
 pub(crate) mod save;
 
 pub use replay::replay;
-pub use save::RestoreError;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -89,6 +88,12 @@ impl InvalidRecord {
         InvalidRecord { round: None, decision: None, what: what.into() }
     }
 
+    /// A field must have other values.
+    pub(crate) fn field(field: &str, allowed: &str, found: Option<&Value>) -> InvalidRecord {
+        let found = found.map_or_else(|| "nothing".to_owned(), brief);
+        InvalidRecord::new(format!("`{field}` must be {allowed}, found {found}"))
+    }
+
     pub(crate) fn in_round(self, round: usize) -> InvalidRecord {
         InvalidRecord { round: Some(round), ..self }
     }
@@ -118,12 +123,9 @@ impl Record {
         let Value::Object(mut fields) = value else {
             return Err(InvalidRecord::new("not a record: a record is a JSON object"));
         };
-        match fields.get("format") {
-            Some(Value::String(format)) if format == FORMAT => {}
-            found => {
-                let found = found.map_or("nothing".to_owned(), brief);
-                return Err(InvalidRecord::new(format!("`format` must be \"{FORMAT}\", found {found}")));
-            }
+        let format = fields.get("format");
+        if format.and_then(Value::as_str) != Some(FORMAT) {
+            return Err(InvalidRecord::field("format", &format!("\"{FORMAT}\""), format));
         }
         let read = |number, round| RoundRecord::read(round).map_err(|flaw| flaw.in_round(number + 1));
         let rounds = list(&mut fields, "rounds", read)?;

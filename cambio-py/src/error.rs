@@ -4,7 +4,7 @@ use cambio_agents::SpecError;
 use cambio_core::RulesError as BadRules;
 use cambio_core::engine::IllegalAction as Illegal;
 use cambio_core::text::ParseError;
-use cambio_core::record::{InvalidRecord, RestoreError};
+use cambio_core::record::InvalidRecord;
 use cambio_sim::PlayError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -45,7 +45,6 @@ conversions! {
     illegal: Illegal => IllegalAction,
     action: ParseError => ActionError,
     record: InvalidRecord => RecordError,
-    restore: RestoreError => RecordError,
     spec: SpecError => AgentError,
 }
 
