@@ -417,36 +417,30 @@ impl Reviewer {
             sums.map(|sums| sums[..state.table().seats()].iter().map(MeanAccumulator::estimate).collect());
 
         let rivals = table.rivals(&view, taken);
-        let known_to_seat = (!rivals.is_empty()).then(|| {
+        let (mut own_chance, mut reason, mut others, mut known) = (None, None, Vec::new(), None);
+        if !rivals.is_empty() {
             let enough = (MIN_EFFECTIVE_WORLDS, MAX_PROPOSALS_PER_PLAYOUT * *playouts as usize);
             let mut draw = |policy: &mut Blueprint, purpose: u64, worlds: u32| {
-                let worlds = worlds as usize;
-                let settings = SamplingSettings {
-                    worlds,
-                    proposals: 4 * worlds,
-                    epsilon: DEVIATION,
-                    ..SamplingSettings::default()
-                };
+                let (worlds, proposals) = (worlds as usize, 4 * worlds as usize);
+                let settings =
+                    SamplingSettings { worlds, proposals, epsilon: DEVIATION, ..SamplingSettings::default() };
                 inference.sample(&view, policy, &settings, enough, base ^ purpose)
             };
             let search = draw(table.policy, 1, *playouts);
-            let own_chance = table.own_chance(choice, &search, base ^ 6);
+            own_chance = table.own_chance(choice, &search, base ^ 6);
             let compared = table.compare(rivals, taken, &search, &mut draw, base ^ 3);
-            let others = table.others(&compared, &mut draw, base ^ 7);
-            (own_chance, compared.reason(taken, state, blunder), others, compared.regret)
-        });
-        let (own_chance, reason, others, known_to_seat) = match known_to_seat {
-            Some((own_chance, reason, others, regret)) => (own_chance, reason, others, Some(regret)),
-            None => (None, None, Vec::new(), None),
-        };
+            others = table.others(&compared, &mut draw, base ^ 7);
+            reason = compared.reason(taken, state, blunder);
+            known = Some(compared.regret);
+        }
         let rivals = table.open_rivals(&view, taken, &truth);
         // The seat knows this world, so one world is enough.
-        let known = WorldSample { worlds: vec![truth], draws: vec![0], styles: Vec::new(), effective: f64::INFINITY };
-        let mut draw = |_: &mut Blueprint, _, _| known.clone();
-        let open = (!rivals.is_empty()).then(|| table.compare(rivals, taken, &known, &mut draw, base ^ 4).regret);
+        let open = WorldSample { worlds: vec![truth], draws: vec![0], styles: Vec::new(), effective: f64::INFINITY };
+        let mut draw = |_: &mut Blueprint, _, _| open.clone();
+        let open = (!rivals.is_empty()).then(|| table.compare(rivals, taken, &open, &mut draw, base ^ 4).regret);
         self.decides(state);
         let phase = state.table().phase();
-        DecisionReview { seat, phase, chances, advantages, own_chance, known: known_to_seat, others, reason, open }
+        DecisionReview { seat, phase, chances, advantages, own_chance, known, others, reason, open }
     }
 
     /// The chance of each seat to win, after the end of the round, seat a first.

@@ -1,6 +1,6 @@
 //! The oracle beats the heuristic if its observer watches the match, and cannot play without the observer.
 
-use cambio_agents::{RosterEntry, roster};
+use cambio_agents::roster;
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::{MatchSetup, Rules, play_match};
