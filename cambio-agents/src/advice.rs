@@ -61,11 +61,6 @@ impl Default for AdviceSettings {
     }
 }
 
-/// The error for a position that has no advice. The message names the reason.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct AdviceError(String);
-
 /// The advice for a position.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Advice {
@@ -157,23 +152,19 @@ impl Advice {
     /// ```
     ///
     /// # Errors
-    /// If the round is over, another seat is to act, or a policy cannot play under the rules.
+    /// If the round is over, another seat is to act, or a policy cannot play under the rules. The error is a sentence without a
+    /// full stop.
     ///
     /// # Determinism
     /// The advice depends on the position and the settings alone, unless `goes_on` ends it.
-    pub fn of(
-        position: &Position,
-        settings: &AdviceSettings,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Result<Advice, AdviceError> {
+    pub fn of(position: &Position, settings: &AdviceSettings, goes_on: &dyn Fn() -> bool) -> Result<Advice, String> {
         let view = position.observation();
         let (seat, table) = (view.seat(), view.table());
         match table.asked() {
-            None => return Err(AdviceError("the round is over, so there is nothing to decide".to_owned())),
+            None => return Err("the round is over, so there is nothing to decide".to_owned()),
             Some(asked) if asked != seat => {
-                let text =
-                    format!("seat {asked} is to act, but the position is what seat {seat} knows: give view={asked}");
-                return Err(AdviceError(text));
+                let what = format!("seat {asked} is to act, but the position is what seat {seat} knows");
+                return Err(format!("{what}: give view={asked}"));
             }
             Some(_) => {}
         }
@@ -299,17 +290,17 @@ struct AdvicePlayouts {
 }
 
 impl AdvicePlayouts {
-    fn new(position: &Position, settings: &AdviceSettings) -> Result<AdvicePlayouts, AdviceError> {
+    fn new(position: &Position, settings: &AdviceSettings) -> Result<AdvicePlayouts, String> {
         let (standing, sightings) = (position.standing(), position.sightings());
         let (rules, seats) = (standing.setup.rules, standing.setup.seats);
         let begin = |name: BlueprintName| {
             let mut policy = name.policy();
-            let mut past = policy.begin(&rules, seats).map_err(AdviceError)?;
+            let mut past = policy.begin(&rules, seats)?;
             policy.round_begins(&standing);
             for sighting in &sightings {
                 past.notice(sighting);
             }
-            Ok((policy, past))
+            Ok::<_, String>((policy, past))
         };
         let mut policies = vec![begin(settings.agent)?];
         if settings.opponents != settings.agent {

@@ -8,7 +8,7 @@
 //!
 //! - [`RandomAgent`](cambio_core::testing::RandomAgent) decides at random.
 //! - `greedy` remembers every card that it saw and does not look ahead.
-//! - [`Heuristic`] scores each decision by expected points, and can forget cards. [`Preset`] lists its presets.
+//! - `heuristic` scores each decision by expected points, and can forget cards. [`Preset`] lists its presets.
 //! - [`Ismcts`] searches a tree of information sets. Its textbook forms are weak in this game; it is strong if the other
 //!   seats follow a fixed policy, the [`Blueprint`], in the tree.
 //! - [`Rollout`] searches one ply and plays worlds out with a [`Blueprint`].
@@ -62,12 +62,12 @@ mod tree;
 mod value;
 
 pub use advantage::{AdvantageEstimator, DecisionAdvantage};
-pub use advice::{Advice, AdviceError, AdviceSettings, DecisionAdvice, IntervalEstimate};
+pub use advice::{Advice, AdviceSettings, DecisionAdvice, IntervalEstimate};
 pub use belief::{Belief, Likelihood};
 pub use call_rule::CallRule;
 pub use external::{end_bots, interrupt, is_interrupted};
 pub use guarded::{Guarded, panic_message};
-pub use heuristic::{Heuristic, HeuristicParams, Preset};
+pub use heuristic::{HeuristicParams, Preset};
 pub use inference::{Inference, SamplingSettings};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
@@ -78,8 +78,6 @@ pub use lookahead::{Lookahead, LookaheadParams};
 pub use luck::Luck;
 pub use memory::MemoryParams;
 pub use outcome::{JointKnowledge, OutcomeFeatures, OutcomeModel};
-#[doc(hidden)]
-pub use params::set_field;
 pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum};
 pub use policy::{
     Blueprint, BlueprintHistory, Learned, LearnedParams, NetworkPolicy, Policy, PolicyAgent, PublicHistory,

@@ -14,7 +14,7 @@ mod spec;
 
 pub use card::{Card, Kind, MAX_KINDS, Power, PowerStep};
 pub use score::Score;
-pub use seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotIter, SpotSet};
+pub use seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use cambio_agents::{AgentSpec, ParamValue, Roster};
 use cambio_core::Position;
-use cambio_core::text::ParseError;
 use cambio_core::rules::{MAX_SEATS, PRESETS};
+use cambio_core::text::ParseError;
 use cambio_core::{Record, Rules, RulesSpec};
 use serde::Serialize;
 use serde_json::Value;

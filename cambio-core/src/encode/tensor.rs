@@ -90,7 +90,7 @@ const BLOCKS: usize = 28;
 /// A tensor holds the information state of a seat: its current observation and a summary of the round so far. Seats are
 /// relative to the observing seat: seat 0 is the observing seat, seat 1 plays after it. Cards are encoded by *class*:
 /// kinds with the same rank, points and power share a class, because no rule distinguishes them. Classes are in the
-/// order of [`Rules::kinds`]; [`TensorSpace::class_of`] returns the class of a card. Blocks are in the order of this
+/// order of [`Rules::kinds`]; [`Rules::class`] returns the class of a card. Blocks are in the order of this
 /// table, without gaps.
 ///
 /// | block | shape | values | meaning |
@@ -275,7 +275,7 @@ impl TensorSpace {
     ///
     /// let rules = Rules::preset("classic").unwrap();
     /// let space = TensorSpace::new(&rules, 2);
-    /// let class = |label| space.class_of(rules.card(label).unwrap());
+    /// let class = |label| rules.class(rules.card(label).unwrap());
     /// assert_eq!(class("7h"), class("7s"));
     /// // A black king and a red one differ in points.
     /// assert_ne!(class("Kh"), class("Ks"));
@@ -283,12 +283,6 @@ impl TensorSpace {
     /// ```
     pub fn classes(&self) -> usize {
         self.classes
-    }
-
-    /// The class of a card, below [`TensorSpace::classes`].
-    #[inline]
-    pub fn class_of(&self, card: Card) -> usize {
-        self.rules.class(card)
     }
 }
 

@@ -358,7 +358,7 @@ impl SpotSet {
     /// assert_eq!(order, ["b1", "c3", "a2"]);
     /// ```
     #[inline]
-    pub const fn iter_from(self, from: Seat) -> SpotIter {
+    pub fn iter_from(self, from: Seat) -> impl Iterator<Item = Spot> + Clone + use<> {
         let turned = self.turned(from).0;
         SpotIter { low: turned as u64, high: (turned >> 64) as u64, from }
     }
@@ -386,7 +386,7 @@ impl SpotSet {
 
     /// The spots of the set, for code that does not depend on the order.
     #[inline]
-    pub(crate) const fn each(self) -> SpotIter {
+    pub(crate) fn each(self) -> impl Iterator<Item = Spot> + Clone + use<> {
         self.iter_from(Seat::A)
     }
 
@@ -445,7 +445,7 @@ const IN_BYTE: [[u8; 8]; 256] = {
 
 /// The iterator of [`SpotSet::iter_from`].
 #[derive(Clone, Debug)]
-pub struct SpotIter {
+struct SpotIter {
     low: u64,
     high: u64,
     from: Seat,

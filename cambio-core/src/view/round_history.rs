@@ -172,9 +172,9 @@ pub struct RoundHistory {
 
 impl RoundHistory {
     /// The number of public events that are kept for the whole table.
-    pub const RECENT: usize = 8;
+    pub(crate) const RECENT: usize = 8;
     /// The number of public events that are kept for each seat.
-    pub const LAST: usize = 4;
+    pub(crate) const LAST: usize = 4;
 
     /// The history before a match begins, at a table of `seats` seats.
     pub fn new(rules: &Rules, seats: usize) -> RoundHistory {
@@ -254,13 +254,13 @@ impl RoundHistory {
         &self.stamps[owner.index()][seat.index()]
     }
 
-    /// A recent public event since the deal, 0 for the newest. [`RoundHistory::RECENT`] events are kept.
+    /// A recent public event since the deal, 0 for the newest. 8 events are kept.
     #[inline]
     pub fn recent(&self, back: usize) -> Option<&PublicEvent> {
         self.recent.get(back)?.as_ref()
     }
 
-    /// A recent public event of a seat since the deal, 0 for the newest. [`RoundHistory::LAST`] events are kept.
+    /// A recent public event of a seat since the deal, 0 for the newest. 4 events are kept.
     #[inline]
     pub fn last_of(&self, seat: Seat, back: usize) -> Option<&PublicEvent> {
         self.last[seat.index()].get(back)?.as_ref()
