@@ -7,7 +7,6 @@ pub(crate) mod card;
 mod check;
 mod deck;
 pub mod knob;
-mod meaning;
 pub(crate) mod score;
 pub(crate) mod seat;
 mod spec;
