@@ -383,7 +383,7 @@ const MAX_DECISIONS: usize = 64;
 /// The number of each card of a round, which the card keeps when it moves.
 type CardNumbers = OnTable<u16>;
 
-/// The numbers after a deal: those of the spots.
+/// The numbers after a deal: each card has the index of its spot.
 fn dealt_numbers() -> CardNumbers {
     let mut numbers = CardNumbers::new(0);
     let spots = Seat::ALL.into_iter().flat_map(|seat| SpotSet::of_seat(seat).iter_of(seat));

@@ -75,8 +75,8 @@ impl Sink for GameMarks {
     }
 }
 
-/// Plays a world to the end of its round: a decision of `seat`, and then those of the policies. The first policy plays for
-/// the seat, and the last one for the other seats. `pasts` are the public histories of the policies.
+/// Plays a world to the end of its round: a decision of `seat`, and then the decisions of the policies. The first policy
+/// plays for the seat, and the last one for the other seats. `pasts` are the public histories of the policies.
 pub(crate) fn play_game(
     mut world: State,
     action: Action,
