@@ -3,8 +3,8 @@
 use cambio_agents::SpecError;
 use cambio_core::RulesError as BadRules;
 use cambio_core::engine::IllegalAction as Illegal;
-use cambio_core::text::ParseError;
 use cambio_core::record::InvalidRecord;
+use cambio_core::text::ParseError;
 use cambio_sim::PlayError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
