@@ -4,16 +4,16 @@
 //! less noise than either chance. Worlds are drawn uniformly from what the position leaves open. The best decision is
 //! selected in some worlds and measured in others, because the best of many noisy means is biased upwards.
 
-use cambio_core::engine::{Chance, Dice, Sink as _};
+use cambio_core::engine::{Chance, Dice};
 use cambio_core::rng::{SplitMix, mix};
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::view::CardHistory;
-use cambio_core::{Action, Card, Event, Knowledge, Observation, Position, Rules, Seat, State};
+use cambio_core::{Action, Knowledge, Observation, Position, Seat, State};
 use serde::{Serialize, Serializer};
 
 use crate::playout::{is_plausible, limit_turns};
 use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
-use crate::reason::{Continuations, GameMarks, reason};
+use crate::reason::{Continuations, GameMarks, play_game, reason};
 use crate::review::{MeanAccumulator, MeanEstimate};
 use crate::search::BlueprintName;
 use crate::value::{Utility, Valuer};
@@ -60,11 +60,6 @@ impl Default for AdviceSettings {
         AdviceSettings { agent: BlueprintName::Learned, opponents: BlueprintName::Learned, games: None, seed: 0 }
     }
 }
-
-/// The error for a position that has no advice. The message names the reason.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct AdviceError(String);
 
 /// The advice for a position.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -157,28 +152,23 @@ impl Advice {
     /// ```
     ///
     /// # Errors
-    /// If the round is over, another seat is to act, or a policy cannot play under the rules.
+    /// If the round is over, another seat is to act, or a policy cannot play under the rules. The error is a sentence without a
+    /// full stop.
     ///
     /// # Determinism
     /// The advice depends on the position and the settings alone, unless `goes_on` ends it.
-    pub fn of(
-        position: &Position,
-        settings: &AdviceSettings,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Result<Advice, AdviceError> {
-        let view = position.observation();
-        let (seat, table) = (view.seat(), view.table());
-        match table.asked() {
-            None => return Err(AdviceError("the round is over, so there is nothing to decide".to_owned())),
+    pub fn of(position: &Position, settings: &AdviceSettings, goes_on: &dyn Fn() -> bool) -> Result<Advice, String> {
+        let mut playouts = AdvicePlayouts::new(position, settings)?;
+        let (view, seat) = (playouts.view.clone(), playouts.view.seat());
+        match view.table().asked() {
+            None => return Err("the round is over, so there is nothing to decide".to_owned()),
             Some(asked) if asked != seat => {
-                let text =
-                    format!("seat {asked} is to act, but the position is what seat {seat} knows: give view={asked}");
-                return Err(AdviceError(text));
+                let what = format!("seat {asked} is to act, but the position is what seat {seat} knows");
+                return Err(format!("{what}: give view={asked}"));
             }
             Some(_) => {}
         }
-        let mut playouts = AdvicePlayouts::new(position, settings)?;
-        let mut groups = playouts.groups(&view);
+        let mut groups = playouts.groups();
         let of_all = groups.len();
         if of_all > MAX_TRIED {
             let is_tried = |group: &AlikeDecisions| is_plausible(&view, group[0], |spot| view.face(spot));
@@ -186,13 +176,13 @@ impl Advice {
                 groups.retain(is_tried);
             }
         }
-        let mut ranked = playouts.select(&view, groups, goes_on);
+        let mut ranked = playouts.select(groups, goes_on);
         ranked.truncate(MAX_MEASURED);
         let unmeasured = of_all - ranked.len();
         let z = simultaneous_quantile(2 * ranked.len() - 1);
         let mut correction = 0;
         let measured = loop {
-            let measured = playouts.measure(&view, &ranked, settings.games, z, correction, goes_on);
+            let measured = playouts.measure(&ranked, z, correction, goes_on);
             let gain = |at: usize| IntervalEstimate::of(&measured[at].gain, z);
             let better = (1..ranked.len()).filter(|&at| gain(at).low > 0.0);
             let better = better.max_by(|&one, &other| gain(one).mean.total_cmp(&gain(other).mean));
@@ -205,7 +195,7 @@ impl Advice {
             }
         };
         let best = &measured[0];
-        let advice = |own: &Measured| own.advice(best, table.seats(), table.rules(), z);
+        let advice = |own: &Measured| own.advice(best, &view, z);
         let mut decisions: Vec<DecisionAdvice> = measured.iter().map(advice).collect();
         // The sort is stable, and the best decision stays the first.
         let cost = |decision: &DecisionAdvice| decision.cost.map_or(f64::NEG_INFINITY, |cost| cost.mean);
@@ -255,7 +245,8 @@ impl Measured {
         self.alike[0]
     }
 
-    fn advice(&self, best: &Measured, seats: usize, rules: &Rules, z: f64) -> DecisionAdvice {
+    fn advice(&self, best: &Measured, view: &Observation<'_>, z: f64) -> DecisionAdvice {
+        let (rules, seats) = (view.rules(), view.table().seats());
         let is_best = self.action() == best.action();
         let IntervalEstimate { mean, low, high } = IntervalEstimate::of(&self.gain, z);
         let chance = self.chance_given(best, z);
@@ -283,8 +274,9 @@ impl Measured {
 }
 
 /// The context of all playouts of a position.
-struct AdvicePlayouts {
-    seat: Seat,
+struct AdvicePlayouts<'p> {
+    view: Observation<'p>,
+    games: Option<u32>,
     /// The policy of the seat and, if it is another one, the policy of the other seats, with their public histories.
     policies: Vec<(Blueprint, BlueprintHistory)>,
     knowledge: Knowledge,
@@ -298,18 +290,18 @@ struct AdvicePlayouts {
     decisions: u64,
 }
 
-impl AdvicePlayouts {
-    fn new(position: &Position, settings: &AdviceSettings) -> Result<AdvicePlayouts, AdviceError> {
+impl AdvicePlayouts<'_> {
+    fn new<'p>(position: &'p Position, settings: &AdviceSettings) -> Result<AdvicePlayouts<'p>, String> {
         let (standing, sightings) = (position.standing(), position.sightings());
         let (rules, seats) = (standing.setup.rules, standing.setup.seats);
         let begin = |name: BlueprintName| {
             let mut policy = name.policy();
-            let mut past = policy.begin(&rules, seats).map_err(AdviceError)?;
+            let mut past = policy.begin(&rules, seats)?;
             policy.round_begins(&standing);
             for sighting in &sightings {
                 past.notice(sighting);
             }
-            Ok((policy, past))
+            Ok::<_, String>((policy, past))
         };
         let mut policies = vec![begin(settings.agent)?];
         if settings.opponents != settings.agent {
@@ -323,7 +315,8 @@ impl AdvicePlayouts {
             history.notice(sighting);
         }
         Ok(AdvicePlayouts {
-            seat: position.observation().seat(),
+            view: position.observation(),
+            games: settings.games,
             asks_all: policies.iter().any(|(policy, _)| policy.gambles()),
             policies,
             knowledge: position.knowledge(),
@@ -337,10 +330,10 @@ impl AdvicePlayouts {
     }
 
     /// The legal decisions.
-    fn groups(&self, view: &Observation<'_>) -> Vec<AlikeDecisions> {
+    fn groups(&self) -> Vec<AlikeDecisions> {
         let mut groups: Vec<AlikeDecisions> = Vec::new();
-        for action in view.choices().iter() {
-            match groups.iter_mut().find(|group| self.history.are_alike_decisions(view, group[0], action)) {
+        for action in self.view.choices().iter() {
+            match groups.iter_mut().find(|group| self.history.are_alike_decisions(&self.view, group[0], action)) {
                 Some(group) => group.push(action),
                 None => groups.push(vec![action]),
             }
@@ -348,8 +341,8 @@ impl AdvicePlayouts {
         groups
     }
 
-    fn world(&self, view: &Observation<'_>, stage: u64, number: u32) -> State {
-        let mut world = self.knowledge.sample(view, &mut SplitMix::new(mix(self.base ^ stage), number));
+    fn world(&self, stage: u64, number: u32) -> State {
+        let mut world = self.knowledge.sample(&self.view, &mut SplitMix::new(mix(self.base ^ stage), number));
         if !self.asks_all {
             world.ask_knowing_only();
         }
@@ -358,28 +351,18 @@ impl AdvicePlayouts {
 
     /// Plays a game to the end of the round after this decision.
     fn play(&mut self, world: &State, action: Action, chance: &mut impl Chance) -> (State, GameMarks) {
-        let (mut world, mut marks) = (world.clone(), GameMarks::of(world));
+        let mut world = world.clone();
         limit_turns(&mut world);
-        let mut pasts: Vec<BlueprintHistory> = self.policies.iter().map(|(_, past)| past.clone()).collect();
-        let mut action = Some(action);
-        while let Some(actor) = world.actor() {
-            let at = usize::from(actor != self.seat).min(pasts.len() - 1);
-            let decision = action.take().unwrap_or_else(|| self.policies[at].0.decide(&world.view(actor), &pasts[at]));
-            let mut sink = |event: &Event<Card>| {
-                for past in &mut pasts {
-                    past.notice(event);
-                }
-                marks.event(event);
-            };
-            world.carry_out(decision, chance, &mut sink);
-            self.decisions += 1;
-        }
+        let pasts = self.policies.iter().map(|(_, past)| past.clone()).collect();
+        let mut policies: Vec<&mut Blueprint> = self.policies.iter_mut().map(|(policy, _)| policy).collect();
+        let (world, marks) = play_game(world, action, self.view.seat(), &mut policies, pasts, chance);
+        self.decisions += marks.decisions;
         (world, marks)
     }
 
     /// The value of the end of a game for the seat.
     fn value(&self, ended: &State) -> f64 {
-        self.valuer.values(ended)[self.seat.index()]
+        self.valuer.values(ended)[self.view.seat().index()]
     }
 
     /// The chance in the game with this number, the same for all decisions.
@@ -388,12 +371,7 @@ impl AdvicePlayouts {
     }
 
     /// The decisions, the most promising first, by successive halving (Karnin, Koren and Somekh 2013).
-    fn select(
-        &mut self,
-        view: &Observation<'_>,
-        groups: Vec<AlikeDecisions>,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Vec<AlikeDecisions> {
+    fn select(&mut self, groups: Vec<AlikeDecisions>, goes_on: &dyn Fn() -> bool) -> Vec<AlikeDecisions> {
         let mut live: Vec<(AlikeDecisions, f64)> = groups.into_iter().map(|group| (group, 0.0)).collect();
         let (mut out, mut number) = (Vec::new(), 0);
         while live.len() > 1 {
@@ -403,7 +381,7 @@ impl AdvicePlayouts {
                 if is_enough || !goes_on() {
                     break;
                 }
-                let (world, dice) = (self.world(view, 1, number), self.dice(1, number));
+                let (world, dice) = (self.world(1, number), self.dice(1, number));
                 for (group, sum) in &mut live {
                     let (ended, _) = self.play(&world, group[0], &mut dice.clone());
                     *sum += self.value(&ended);
@@ -420,14 +398,12 @@ impl AdvicePlayouts {
     /// Measures the decisions, the best first, in worlds that the selection has not used.
     fn measure(
         &mut self,
-        view: &Observation<'_>,
         ranked: &[AlikeDecisions],
-        games: Option<u32>,
         z: f64,
         correction: u64,
         goes_on: &dyn Fn() -> bool,
     ) -> Vec<Measured> {
-        let stage = 2 + correction;
+        let (stage, games) = (2 + correction, self.games);
         let mut measured: Vec<Measured> = ranked.iter().cloned().map(Measured::new).collect();
         self.lowest_now = MeanAccumulator::default();
         let is_known = |decision: &Measured| {
@@ -447,8 +423,8 @@ impl AdvicePlayouts {
             if number >= MIN_WORLDS && (games.is_none() && self.decisions > MAX_DECISIONS || !goes_on()) {
                 break;
             }
-            let (world, dice) = (self.world(view, stage, number), self.dice(stage, number));
-            self.lowest_now.add(has_fewest_points(&world, self.seat));
+            let (world, dice) = (self.world(stage, number), self.dice(stage, number));
+            self.lowest_now.add(has_fewest_points(&world, self.view.seat()));
             let mut best = 0.0;
             for &at in &live {
                 let (ended, marks) = self.play(&world, ranked[at][0], &mut dice.clone());

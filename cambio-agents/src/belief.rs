@@ -77,8 +77,10 @@ pub struct Belief {
     likelihood: Likelihood,
     knowledge: Knowledge,
     rules: Rules,
-    facts: CardTables,
-    evidence: Evidence,
+    /// The evidence: a weight for each kind of card in each spot. Only the ratios of weights within a spot have a meaning.
+    weights: Vec<[f32; MAX_KINDS]>,
+    /// The spots with evidence.
+    marked: SpotSet,
     /// The top card of the pile, if it can be taken.
     top: Option<Card>,
     rights: SnapRights,
@@ -87,38 +89,26 @@ pub struct Belief {
     sampler: Sampler,
 }
 
-/// Lookup tables computed from the rules.
-#[derive(Clone, Debug)]
-struct CardTables {
-    points: Vec<f64>,
-    /// For each kind, the set of kinds that match it: for snaps of other seats' cards, and of one's own.
-    matching: [Vec<u128>; 2],
-    has_power: Vec<bool>,
-}
-
 impl Belief {
     /// The belief of the briefing's seat before a round.
     pub fn new(briefing: &Briefing<'_>, likelihood: Likelihood) -> Belief {
         let rules = briefing.rules;
-        let cards = || (0..rules.kinds().len()).filter_map(Card::new);
-        let matching = |shown: Card, is_own: bool| {
-            let found = cards().filter(|&card| rules.match_each_other(shown, card, is_own));
-            found.fold(0, |kinds, card| kinds | 1_u128 << card.kind())
-        };
         Belief {
             likelihood,
             knowledge: Knowledge::new(rules, briefing.seats, briefing.seat),
             rules: *rules,
-            facts: CardTables {
-                points: cards().map(|card| f64::from(rules.points(card))).collect(),
-                matching: [false, true].map(|is_own| cards().map(|shown| matching(shown, is_own)).collect()),
-                has_power: cards().map(|card| !rules.power(card).is_none()).collect(),
-            },
-            evidence: Evidence::new(),
+            weights: vec![NO_EVIDENCE; SPOTS],
+            marked: SpotSet::EMPTY,
             top: None,
             rights: SnapRights::new(rules, briefing.seats),
             window: None,
-            sampler: Sampler::default(),
+            sampler: Sampler {
+                spots: Vec::new(),
+                tables: AliasTables::default(),
+                weights: Vec::new(),
+                points: Vec::new(),
+                calls: Calls::none(briefing.seat, 0.0),
+            },
         }
     }
 
@@ -130,7 +120,7 @@ impl Belief {
     /// The weight that the evidence gives to this card in this spot; 1 without evidence. Only ratios between the cards
     /// of one spot have a meaning.
     pub fn weight(&self, spot: Spot, card: Card) -> f64 {
-        self.evidence.weight(spot, card)
+        f64::from(self.weights[spot.index()][card.kind()])
     }
 
     /// Updates the belief with a sighting of the seat.
@@ -139,16 +129,16 @@ impl Belief {
     /// If the sighting contradicts earlier ones, because it comes from another table or seat, or out of order.
     pub fn notice(&mut self, sighting: &Sighting) {
         if self.likelihood.epsilon < 1.0 {
-            self.weigh(*sighting);
+            self.infer(*sighting);
         }
         self.knowledge.notice(sighting);
         self.carry(*sighting);
     }
 
     /// Adds the evidence of a decision, before the decision changes the table.
-    fn weigh(&mut self, sighting: Sighting) {
+    fn infer(&mut self, sighting: Sighting) {
         let own = self.knowledge.seat();
-        let blueprint = self.likelihood.blueprint;
+        let (blueprint, rules) = (self.likelihood.blueprint, self.rules);
         if self.rules.window_sign(&sighting) == WindowSign::Closes {
             self.close_window();
         }
@@ -162,7 +152,7 @@ impl Belief {
             }
             // The seat dropped the drawn card, so replacing a known card with it would have gained too little.
             Event::Dropped { seat, card } if seat != own && self.knowledge.holds_unknown() => {
-                let power = if self.has_power(card) { blueprint.power_worth.max(0.0) } else { 0.0 };
+                let power = if rules.power(card).is_none() { 0.0 } else { blueprint.power_worth.max(0.0) };
                 let most = self.points(card) + blueprint.keep_gain + power;
                 self.bound(seat, None, |points| points <= most);
             }
@@ -172,20 +162,18 @@ impl Belief {
                 let knew = self.knowledge.seen(seat).contains(spot);
                 let worth = if knew { self.points(replaced) } else { self.mean() + blueprint.curiosity };
                 self.bound(seat, Some(spot), |points| points <= worth);
-                self.evidence.flatten(spot);
+                self.flatten(spot);
                 if self.knowledge.holds_unknown() {
                     // The kept card saves points in this spot, and the seat knows the card from now on.
-                    for kind in 0..self.facts.points.len() {
-                        let gain = worth - self.facts.points[kind] - blueprint.keep_gain;
-                        let power = if self.facts.has_power[kind] { blueprint.power_worth } else { 0.0 };
-                        let keeps = gain > 0.0 && gain > power;
-                        self.evidence.weigh(spot, kind, keeps, self.likelihood.epsilon);
-                    }
+                    self.weigh(spot, self.likelihood.epsilon, |card| {
+                        let gain = worth - points(&rules, card) - blueprint.keep_gain;
+                        gain > 0.0 && gain > if rules.power(card).is_none() { 0.0 } else { blueprint.power_worth }
+                    });
                 }
             }
             Event::Swapped { seat, one, other } if seat != own && (one.seat() == seat) != (other.seat() == seat) => {
                 let (mine, theirs) = if one.seat() == seat { (one, other) } else { (other, one) };
-                self.weigh_swap(seat, mine, theirs);
+                self.infer_swap(seat, mine, theirs);
             }
             Event::Gave { seat, from, .. } if seat != own => {
                 let knew = self.knowledge.seen(seat).contains(from);
@@ -212,7 +200,7 @@ impl Belief {
     }
 
     /// Adds the evidence of a swap of one's own card for another seat's card: the seat expected to save points.
-    fn weigh_swap(&mut self, seat: Seat, mine: Spot, theirs: Spot) {
+    fn infer_swap(&mut self, seat: Seat, mine: Spot, theirs: Spot) {
         let blueprint = self.likelihood.blueprint;
         let seen = self.knowledge.seen(seat);
         let (knew_mine, knew_theirs) = (seen.contains(mine), seen.contains(theirs));
@@ -243,12 +231,11 @@ impl Belief {
             let targets = self.rights.targets(seat, self.knowledge.occupied());
             for spot in self.unknown_to_me(self.knowledge.seen(seat)).intersection(targets).iter_from(own) {
                 let is_own = spot.seat() == seat;
-                let matching = self.facts.matching[usize::from(is_own)][opener.kind()];
-                for kind in 0..self.facts.points.len() {
-                    let matches = matching >> kind & 1 == 1;
-                    let saves = !is_own || self.facts.points[kind] > 0.0;
-                    self.evidence.weigh(spot, kind, !(matches && saves), self.doubt());
-                }
+                let rules = self.rules;
+                self.weigh(spot, self.doubt(), |card| {
+                    let saves = !is_own || rules.points(card) > 0;
+                    !(saves && rules.match_each_other(opener, card, is_own))
+                });
             }
         }
     }
@@ -257,25 +244,26 @@ impl Belief {
     fn carry(&mut self, sighting: Sighting) {
         match sighting.motion() {
             Motion::Dealt { .. } => {
-                self.evidence.clear();
+                self.weights.fill(NO_EVIDENCE);
+                self.marked = SpotSet::EMPTY;
                 self.top = None;
                 self.window = None;
             }
-            // `weigh` has already replaced the evidence of a spot in which a card is kept.
+            // `infer` has already replaced the evidence of a spot in which a card is kept.
             Motion::Flipped { card } | Motion::Dropped { card } | Motion::Kept { replaced: card, .. } => {
                 self.top = Some(card);
             }
             Motion::Taken { .. } => self.top = None,
             Motion::Discarded { spot, card } => {
                 self.top = if self.rules.spec().freeze { None } else { Some(card) };
-                self.evidence.flatten(spot);
+                self.flatten(spot);
             }
-            Motion::Exchanged { one, other } => self.evidence.swap(one, other),
+            Motion::Exchanged { one, other } => self.swap(one, other),
             Motion::Moved { from, to } => {
-                self.evidence.swap(from, to);
-                self.evidence.flatten(from);
+                self.swap(from, to);
+                self.flatten(from);
             }
-            Motion::Added { spot } => self.evidence.flatten(spot),
+            Motion::Added { spot } => self.flatten(spot),
             Motion::Seen { .. }
             | Motion::Shown { .. }
             | Motion::Drawn { .. }
@@ -295,11 +283,7 @@ impl Belief {
     }
 
     fn points(&self, card: Card) -> f64 {
-        self.facts.points[card.kind()]
-    }
-
-    fn has_power(&self, card: Card) -> bool {
-        self.facts.has_power[card.kind()]
+        points(&self.rules, card)
     }
 
     /// The mean points of the cards that this seat has not seen.
@@ -330,10 +314,34 @@ impl Belief {
         if self.knowledge.known().contains(spot) {
             return;
         }
-        for kind in 0..self.facts.points.len() {
-            let agrees = agrees(self.facts.points[kind]);
-            self.evidence.weigh(spot, kind, agrees, self.doubt());
+        let rules = self.rules;
+        self.weigh(spot, self.doubt(), |card| agrees(points(&rules, card)));
+    }
+
+    /// Adds the evidence of a decision about a card: a kind that contradicts the decision loses weight. The decision has
+    /// probability 1 − ε/2 if the kind agrees with it, otherwise ε/2.
+    fn weigh(&mut self, spot: Spot, epsilon: f64, agrees: impl Fn(Card) -> bool) {
+        const LEAST: f32 = 1e-12;
+        self.marked.insert(spot);
+        let miss = (epsilon / (2.0 - epsilon)) as f32;
+        let cards = (0..self.rules.kinds().len()).filter_map(Card::new);
+        for (weight, card) in self.weights[spot.index()].iter_mut().zip(cards) {
+            if !agrees(card) {
+                *weight = (*weight * miss).max(LEAST);
+            }
         }
+    }
+
+    /// Removes the evidence for one spot.
+    fn flatten(&mut self, spot: Spot) {
+        self.weights[spot.index()] = NO_EVIDENCE;
+        self.marked.remove(spot);
+    }
+
+    /// Swaps the evidence of two spots, whose cards are swapped.
+    fn swap(&mut self, one: Spot, other: Spot) {
+        self.weights.swap(one.index(), other.index());
+        self.marked.swap(one, other);
     }
 
     /// ε for a decision about a card that the seat saw earlier and may have forgotten.
@@ -346,21 +354,29 @@ impl Belief {
     pub fn prepare(&mut self) {
         let calls = self.calls();
         // A card that a caller knew affects the caller's expected sum, with or without other evidence.
-        let marked = self.evidence.marked().intersection(self.knowledge.occupied());
-        let Belief { sampler, knowledge, evidence, facts, .. } = self;
-        sampler.prepare(
-            marked.without(knowledge.known()).union(calls.spots()).iter_from(knowledge.seat()),
-            calls,
-            |spot| knowledge.unseen(spot),
-            |spot, card| evidence.weight(spot, card),
-            |card| facts.points[card.kind()],
-        );
+        let marked = self.marked.intersection(self.knowledge.occupied()).without(self.knowledge.known());
+        let Belief { sampler, knowledge, weights, rules, .. } = self;
+        sampler.spots.clear();
+        sampler.spots.extend(marked.union(calls.spots).iter_from(knowledge.seat()));
+        sampler.calls = calls;
+        // The unseen cards and their order are the same for every spot.
+        let first = sampler.spots.first().map(|&spot| knowledge.unseen(spot));
+        sampler.points.clear();
+        sampler.points.extend(first.into_iter().flatten().map(|(card, _)| points(rules, card)));
+        sampler.weights.clear();
+        sampler.tables.clear(sampler.points.len());
+        for &spot in &sampler.spots {
+            let (row, from) = (&weights[spot.index()], sampler.weights.len());
+            let weight = |(card, fits): (Card, bool)| if fits { f64::from(row[card.kind()]) } else { 0.0 };
+            sampler.weights.extend(knowledge.unseen(spot).map(weight));
+            sampler.tables.append(&sampler.weights[from..]);
+        }
     }
 
     /// The evidence of this round's calls about cards that this seat does not know.
     fn calls(&self) -> Calls {
         let epsilon = self.likelihood.epsilon;
-        let mut calls = Calls::new(self.knowledge.seat(), epsilon / 2.0);
+        let mut calls = Calls::none(self.knowledge.seat(), epsilon / 2.0);
         if epsilon >= 1.0 {
             return calls;
         }
@@ -372,7 +388,9 @@ impl Belief {
             if !hidden.is_empty() {
                 let faces = knew.iter_from(seat).filter_map(|spot| knowledge.face(spot));
                 let seen: f64 = faces.map(|card| self.points(card)).sum();
-                calls.add(seat, hidden, seen + self.mean() * layout.without(knew).len() as f64);
+                calls.rest[seat.index()] = seen + self.mean() * layout.without(knew).len() as f64;
+                calls.callers.insert(seat);
+                calls.spots = calls.spots.union(hidden);
             }
         }
         calls
@@ -384,65 +402,29 @@ impl Belief {
     /// If [`Belief::prepare`] was not called before, or `view` belongs to another seat or table.
     #[inline]
     pub fn sample(&self, view: &Observation<'_>, rng: &mut impl Rng) -> State {
-        if self.sampler.is_empty() {
-            return self.knowledge.sample(view, rng);
+        let (sampler, cards) = (&self.sampler, self.sampler.spots.len());
+        // Clearing an array for every spot of the table would take longer than a draw of five cards.
+        let (mut few, mut many);
+        let placed = if cards <= MAX_EXACT_SPOTS {
+            few = [(UNUSED_SPOT, 0); MAX_EXACT_SPOTS];
+            &mut few[..cards]
+        } else {
+            many = [(UNUSED_SPOT, 0); SPOTS];
+            &mut many[..cards]
+        };
+        let is_drawn = cards <= MAX_EXACT_SPOTS && (0..EXACT_TRIES).any(|_| sampler.draw_exactly(placed, rng));
+        if !is_drawn {
+            sampler.draw_by_sweeps(placed, rng);
         }
-        self.sampler.draw(rng, |placed, rng| self.knowledge.sample_around(view, rng, placed))
+        self.knowledge.sample_around(view, rng, placed)
     }
 }
 
-/// A weight for each kind of card in each spot. Only the ratios of weights within a spot have a meaning.
-#[derive(Clone, Debug)]
-struct Evidence {
-    weights: Vec<[f32; MAX_KINDS]>,
-    marked: SpotSet,
-}
+/// The weights of a spot without evidence.
+const NO_EVIDENCE: [f32; MAX_KINDS] = [1.0; MAX_KINDS];
 
-impl Evidence {
-    /// No evidence: every kind has weight 1 everywhere.
-    fn new() -> Evidence {
-        Evidence { weights: vec![[1.0; MAX_KINDS]; SPOTS], marked: SpotSet::EMPTY }
-    }
-
-    fn clear(&mut self) {
-        self.weights.fill([1.0; MAX_KINDS]);
-        self.marked = SpotSet::EMPTY;
-    }
-
-    /// Removes the evidence for one spot.
-    fn flatten(&mut self, spot: Spot) {
-        self.weights[spot.index()] = [1.0; MAX_KINDS];
-        self.marked.remove(spot);
-    }
-
-    /// Adds one decision: a kind that contradicts the decision loses weight.
-    ///
-    /// The decision has probability 1 − ε/2 if the kind agrees with it, otherwise ε/2.
-    fn weigh(&mut self, spot: Spot, kind: usize, agrees: bool, epsilon: f64) {
-        const LEAST: f32 = 1e-12;
-        self.marked.insert(spot);
-        if !agrees {
-            let miss = epsilon / (2.0 - epsilon);
-            let weight = &mut self.weights[spot.index()][kind];
-            *weight = (*weight * miss as f32).max(LEAST);
-        }
-    }
-
-    /// Swaps the evidence of two spots, whose cards are swapped.
-    fn swap(&mut self, one: Spot, other: Spot) {
-        self.weights.swap(one.index(), other.index());
-        self.marked.swap(one, other);
-    }
-
-    /// The weight of a card in a spot; 1 without evidence.
-    fn weight(&self, spot: Spot, card: Card) -> f64 {
-        f64::from(self.weights[spot.index()][card.kind()])
-    }
-
-    /// The spots with evidence.
-    fn marked(&self) -> SpotSet {
-        self.marked
-    }
+fn points(rules: &Rules, card: Card) -> f64 {
+    f64::from(rules.points(card))
 }
 
 /// Up to this many cards with evidence are drawn exactly.
@@ -459,7 +441,7 @@ const SWEEPS: usize = 3;
 const UNUSED_SPOT: Spot = Spot::new(Seat::A, 1).expect("a seat has a first slot");
 
 /// The cards with evidence at one decision, and their weights.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Sampler {
     spots: Vec<Spot>,
     /// One table for each spot, over the unseen cards.
@@ -472,61 +454,6 @@ struct Sampler {
 }
 
 impl Sampler {
-    /// Prepares the draws for one decision.
-    ///
-    /// `unseen` returns the unseen cards, each with whether it can lie in the spot. The cards and their order are the
-    /// same for every spot.
-    fn prepare<I: Iterator<Item = (Card, bool)>>(
-        &mut self,
-        spots: impl Iterator<Item = Spot>,
-        calls: Calls,
-        unseen: impl Fn(Spot) -> I,
-        weight: impl Fn(Spot, Card) -> f64,
-        points: impl Fn(Card) -> f64,
-    ) {
-        self.spots.clear();
-        self.spots.extend(spots);
-        self.points.clear();
-        if let Some(&spot) = self.spots.first() {
-            self.points.extend(unseen(spot).map(|(card, _)| points(card)));
-        }
-        self.weights.clear();
-        self.tables.clear(self.points.len());
-        for &spot in &self.spots {
-            let from = self.weights.len();
-            self.weights.extend(unseen(spot).map(|(card, fits)| if fits { weight(spot, card) } else { 0.0 }));
-            self.tables.append(&self.weights[from..]);
-        }
-        self.calls = calls;
-    }
-
-    /// Draws a card for each spot with evidence, and passes the spots and the indices of their cards to `then`.
-    /// It allocates nothing.
-    #[inline]
-    fn draw<R: Rng, T>(&self, rng: &mut R, then: impl FnOnce(&[(Spot, usize)], &mut R) -> T) -> T {
-        let cards = self.spots.len();
-        // Clearing an array for every spot of the table would take longer than a draw of five cards.
-        let (mut few, mut many);
-        let placed = if cards <= MAX_EXACT_SPOTS {
-            few = [(UNUSED_SPOT, 0); MAX_EXACT_SPOTS];
-            &mut few[..cards]
-        } else {
-            many = [(UNUSED_SPOT, 0); SPOTS];
-            &mut many[..cards]
-        };
-        let is_drawn = cards <= MAX_EXACT_SPOTS && (0..EXACT_TRIES).any(|_| self.draw_exactly(placed, rng));
-        if !is_drawn {
-            self.draw_by_sweeps(placed, rng);
-        }
-        then(placed, rng)
-    }
-
-    /// Whether no card has evidence.
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.spots.is_empty()
-    }
-
     /// Draws a card for each spot independently, and returns whether the draw is accepted: all cards must differ, and
     /// then the draw is accepted with the probability of the calls. Accepted draws have exactly the distribution of the
     /// evidence.
@@ -539,7 +466,7 @@ impl Sampler {
             }
             placed[number] = (self.spots[number], card);
         }
-        !self.calls.is_any() || bernoulli(self.calls.probability(placed, &self.points), rng)
+        self.calls.callers.is_empty() || bernoulli(self.calls.probability(placed, &self.points), rng)
     }
 
     /// Draws different cards for the spots one by one, then corrects the draw by sweeps: for each spot another card is
@@ -654,6 +581,7 @@ const EXPECTED_CALL: f64 = 6.0;
 struct Calls {
     callers: SeatSet,
     observer: Seat,
+    /// The cards that the callers knew and the observer does not know.
     spots: SpotSet,
     /// For each caller, the points that it expected from its other cards.
     rest: [f64; MAX_SEATS],
@@ -661,35 +589,10 @@ struct Calls {
     least: f64,
 }
 
-impl Default for Calls {
-    fn default() -> Calls {
-        Calls::new(Seat::A, 0.0)
-    }
-}
-
 impl Calls {
-    /// No calls yet. A call has at least the probability `least`, because the caller's threshold is unknown.
-    fn new(observer: Seat, least: f64) -> Calls {
+    /// No calls. A call has at least the probability `least`, because the caller's threshold is unknown.
+    const fn none(observer: Seat, least: f64) -> Calls {
         Calls { observer, callers: SeatSet::EMPTY, spots: SpotSet::EMPTY, rest: [0.0; MAX_SEATS], least }
-    }
-
-    /// Adds a call. The caller knew the cards in `hidden`, which the observer does not know; it expected `rest` points
-    /// from its other cards.
-    fn add(&mut self, caller: Seat, hidden: SpotSet, rest: f64) {
-        self.rest[caller.index()] = rest;
-        self.callers.insert(caller);
-        self.spots = self.spots.union(hidden);
-    }
-
-    /// Whether any call has been added.
-    #[inline]
-    fn is_any(&self) -> bool {
-        !self.callers.is_empty()
-    }
-
-    /// The spots whose cards the calls give evidence about.
-    fn spots(&self) -> SpotSet {
-        self.spots
     }
 
     /// The probability of the calls if these cards lie in these spots. The cards are indices into `points`.

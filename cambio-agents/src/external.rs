@@ -15,13 +15,12 @@ use serde_json::Value;
 
 use crate::params;
 use crate::params::Text;
-pub use message::PROTOCOL;
 use process::Process;
 pub use process::end_bots;
 
 params! {
     /// The parameters of [`External`].
-    pub struct ExternalParams {
+    pub(crate) struct ExternalParams {
         /// The time limit for a decision, in milliseconds.
         deadline_ms: u32 = 5000 in 1..=86_400_000,
         /// The time limit for the start of the process and its answer to `hello`, in milliseconds.
@@ -58,7 +57,7 @@ pub(crate) const COMMAND: Text = Text {
 
 /// The error for an invalid command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum CommandError {
+pub(crate) enum CommandError {
     /// The command has no words, or the first word is empty.
     #[error("it is empty; the first word must be a program")]
     Empty,
@@ -83,15 +82,14 @@ fn split(command: &str) -> Result<Vec<String>, CommandError> {
 ///
 /// # Examples
 /// ```
-/// use cambio_agents::{External, ExternalParams};
+/// use cambio_agents::roster;
 ///
-/// let params = ExternalParams { deadline_ms: 50, ..ExternalParams::default() };
-/// assert!(External::new("python3 'my bot.py'", &params).is_ok());
-/// let error = External::new("python3 'my bot.py", &params).unwrap_err();
-/// assert_eq!(error.to_string(), "it has an unclosed quote, or ends with a backslash");
+/// assert!(roster().parse(r#"external("python3 'my bot.py'", deadline_ms=50)"#).is_ok());
+/// let error = roster().parse(r#"external("python3 'my bot.py")"#).unwrap_err();
+/// assert!(error.to_string().ends_with("it has an unclosed quote, or ends with a backslash"));
 /// ```
 #[derive(Debug)]
-pub struct External {
+pub(crate) struct External {
     command: Vec<String>,
     /// The working directory of the bot; empty for that of this process.
     folder: PathBuf,
@@ -111,7 +109,7 @@ impl External {
     ///
     /// # Errors
     /// If the command has no words, or a quote in it is not closed.
-    pub fn new(command: &str, params: &ExternalParams) -> Result<External, CommandError> {
+    pub(crate) fn new(command: &str, params: &ExternalParams) -> Result<External, CommandError> {
         Ok(External {
             command: split(command)?,
             folder: PathBuf::new(),
@@ -126,7 +124,7 @@ impl External {
 
     /// The bot with this working directory, in which relative paths of the command start.
     #[must_use]
-    pub fn in_folder(self, folder: &Path) -> External {
+    pub(crate) fn in_folder(self, folder: &Path) -> External {
         External { folder: folder.to_owned(), ..self }
     }
 

@@ -9,7 +9,7 @@ use crate::tie::{LeastSpots, least_of, one_of};
 
 params! {
     /// The parameters of [`Greedy`].
-    pub struct GreedyParams {
+    pub(crate) struct GreedyParams {
         /// Calls when the expected sum of its own cards is at most this.
         call_at: i32 = 5 in -20..=100,
         /// The rule for its calls.
@@ -23,7 +23,7 @@ params! {
 /// once its expected sum is at most `call_at`, and snaps only cards that it knows to match. It does not look ahead. It
 /// breaks ties between cards by a hash of the pile, so that it prefers no seat and no slot.
 #[derive(Clone, Debug)]
-pub struct Greedy {
+pub(crate) struct Greedy {
     params: GreedyParams,
 }
 
@@ -32,7 +32,7 @@ const TAKE_GAIN: f64 = 4.0;
 
 impl Greedy {
     /// A greedy player.
-    pub fn new(params: &GreedyParams) -> Greedy {
+    pub(crate) fn new(params: &GreedyParams) -> Greedy {
         Greedy { params: *params }
     }
 

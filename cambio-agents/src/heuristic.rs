@@ -17,7 +17,7 @@ use crate::tie::{LeastSpots, least_of, one_of};
 use crate::{params, words};
 
 params! {
-    /// The parameters of a [`Heuristic`](crate::Heuristic).
+    /// The parameters of the agent `heuristic`.
     pub struct HeuristicParams {
         /// Calls when its expected sum is at most this and its estimated chance is at least `call_chance`.
         call_at: f64 = 1000.0 in -1000.0..=1000.0,
@@ -127,17 +127,15 @@ presets! {
 /// treated differently: for example, the player prefers to swap for a card that its owner has seen.
 ///
 /// ```
-/// use cambio_agents::{Heuristic, HeuristicParams, MemoryParams, Preset};
+/// use cambio_agents::roster;
 /// use cambio_core::{MatchSetup, Rules, play_match, rng::Key};
 ///
-/// let memory = MemoryParams { decay: Some(0.1), ..MemoryParams::default() };
-/// let forgetful = HeuristicParams { memory, ..HeuristicParams::default() };
-/// let mut agents = [Heuristic::new(&forgetful), Heuristic::new(&Preset::Sharp.params())];
+/// let mut agents = ["heuristic(decay=0.1)", "sharp"].map(|spec| roster().parse(spec).unwrap().make());
 /// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Heuristic {
+pub(crate) struct Heuristic {
     params: HeuristicParams,
     /// The parameters for the current round, in which `chase` and the totals of the match have changed `call_at`.
     current: HeuristicParams,
@@ -147,7 +145,7 @@ pub struct Heuristic {
 
 impl Heuristic {
     /// A heuristic player.
-    pub fn new(params: &HeuristicParams) -> Heuristic {
+    pub(crate) fn new(params: &HeuristicParams) -> Heuristic {
         Heuristic { params: *params, current: *params, memory: None, stream: None }
     }
 }

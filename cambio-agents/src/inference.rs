@@ -6,8 +6,7 @@ use cambio_core::engine::{CardSource, Motion, OnTable};
 use cambio_core::rng::SplitMix;
 use cambio_core::rules::{MAX_SEATS, SPOTS};
 use cambio_core::{
-    Action, Briefing, Card, Event, Knowledge, Observation, Phase, Rules, Seat, Sighting, Spot, SpotSet, State, Table,
-    View,
+    Action, Briefing, Card, Event, Knowledge, Observation, Phase, Seat, Sighting, Spot, SpotSet, State, Table, View,
 };
 
 use crate::policy::{Policy, PublicHistory, STYLES};
@@ -69,30 +68,130 @@ impl Default for SamplingSettings {
 #[derive(Clone, Debug)]
 pub struct Inference<P: Policy> {
     knowledge: Knowledge,
-    log: DecisionLog<P::History>,
+    numbers: CardNumbers,
+    /// The faces that the seat knows, by card number.
+    faces: Vec<Option<Card>>,
+    /// The public history of the round.
+    past: P::History,
+    /// The pending decisions: several in a snap window, otherwise at most one.
+    asked: Vec<RecordedDecision<P::History>>,
+    /// The decisions so far, the oldest first; at most [`MAX_DECISIONS`].
+    decided: VecDeque<RecordedDecision<P::History>>,
 }
 
 impl<P: Policy> Inference<P> {
     /// The inference of a seat at the beginning of a match. `past` is the result of [`Policy::begin`].
     pub fn new(briefing: &Briefing<'_>, past: P::History) -> Inference<P> {
         let Briefing { rules, seats, seat, .. } = *briefing;
-        Inference { knowledge: Knowledge::new(rules, seats, seat), log: DecisionLog::new(past) }
+        Inference {
+            knowledge: Knowledge::new(rules, seats, seat),
+            numbers: dealt_numbers(),
+            faces: vec![None; SPOTS],
+            past,
+            asked: Vec::new(),
+            decided: VecDeque::new(),
+        }
     }
 
     /// Adds a sighting of the seat.
     pub fn notice(&mut self, sighting: &Sighting) {
         self.knowledge.notice(sighting);
-        self.log.notice(sighting);
+        self.hear(sighting);
+        if let Event::Dealt { .. } = sighting {
+            self.decided.clear();
+            self.asked.clear();
+        }
+        self.follow(sighting);
+        self.past.notice(sighting);
+    }
+
+    /// Moves the numbers of the cards with the cards, and gives a number to each new card.
+    fn follow(&mut self, sighting: &Sighting) {
+        let motion = sighting.motion();
+        if let Some((place, card)) = motion.seen_face() {
+            self.faces[usize::from(self.numbers.at(place))] = Some(card);
+        }
+        let new = self.faces.len() as u16;
+        match motion {
+            Motion::Dealt { .. } => {
+                (self.numbers, self.faces) = (dealt_numbers(), vec![None; SPOTS]);
+                return;
+            }
+            Motion::Drawn { face, .. } => self.faces.push(face),
+            Motion::Taken { card } => self.faces.push(Some(card)),
+            Motion::Added { .. } => self.faces.push(None),
+            _ => {}
+        }
+        self.numbers.follow(&motion, new);
     }
 
     /// Adds the table as it is before another seat decides.
     pub fn spectate(&mut self, table: &Table) {
-        self.log.spectate(table);
+        let Some(seat) = table.asked() else { return };
+        if table.phase() != Phase::Window {
+            self.settle();
+        }
+        // A seat that causes no event in a window has passed.
+        let (past, numbers) = (self.past.clone(), self.numbers);
+        self.asked.push(RecordedDecision { table: *table, past, numbers, seat, action: Action::Pass });
+    }
+
+    /// Finds the pending decisions that a sighting implies.
+    fn hear(&mut self, sighting: &Sighting) {
+        let is_window = self.asked.first().is_some_and(|decision| decision.table.phase() == Phase::Window);
+        match *sighting {
+            // A reshuffle comes before the event that needs the new stock.
+            Event::Reshuffled { .. } => {}
+            _ if is_window => match *sighting {
+                Event::Snapped { seat, spot, .. } => {
+                    if let Some(decision) = self.asked.iter_mut().find(|decision| decision.seat == seat) {
+                        decision.action = Action::Snap(spot);
+                    }
+                }
+                // No evidence: an aborted snap does not show the card, and a touch is not about a known card.
+                Event::Aborted { seat } | Event::Touched { seat, .. } => {
+                    self.asked.retain(|decision| decision.seat != seat);
+                }
+                Event::Penalised { .. } | Event::PenaltyWaived { .. } | Event::BecameSafe { .. } => {}
+                _ => self.settle(),
+            },
+            _ => {
+                self.asked.retain_mut(|decision| {
+                    let decided = decision.table.implied(sighting);
+                    decision.action = decided.unwrap_or(decision.action);
+                    decided.is_some()
+                });
+                self.settle();
+            }
+        }
+    }
+
+    /// Moves the pending decisions to the list of decisions, and keeps the latest [`MAX_DECISIONS`].
+    fn settle(&mut self) {
+        self.decided.extend(self.asked.drain(..));
+        let over = self.decided.len().saturating_sub(MAX_DECISIONS);
+        self.decided.drain(..over);
     }
 
     /// The public history of the round.
     pub fn past(&self) -> &P::History {
-        &self.log.past
+        &self.past
+    }
+
+    /// The latest decisions of other seats, at most `last`: those that depend on cards in these spots, or all, because every
+    /// decision is evidence of the style of its seat.
+    fn evidence(&self, unknown: &[Spot], last: usize, all: bool) -> Vec<DecisionEvidence<'_, P::History>> {
+        let mut is_open = vec![false; self.faces.len()];
+        for &spot in unknown {
+            is_open[usize::from(self.numbers.at(Some(spot)))] = true;
+        }
+        let of = |decision| {
+            let open: Vec<u16> =
+                RecordedDecision::known(decision).filter(|&number| is_open[usize::from(number)]).collect();
+            let fits = (all || !open.is_empty()) && open.len() <= MOST_OPEN;
+            fits.then(|| DecisionEvidence { decision, open, likelihoods: BTreeMap::new() })
+        };
+        self.decided.iter().rev().filter_map(of).take(last).collect()
     }
 
     /// The world with these cards on the table and an unordered stock. It must be in the seat's information set.
@@ -136,7 +235,7 @@ impl<P: Policy> Inference<P> {
         let SamplingSettings { worlds, last, epsilon, .. } = *draw;
         let priors = [policy.styles(); MAX_SEATS];
         let is_mixed = priors[0][0] < 1.0;
-        let mut evidence = evidence(&self.log, &unknown, last, is_mixed);
+        let mut evidence = self.evidence(&unknown, last, is_mixed);
         let sample = |number: u32| self.knowledge.sample(view, &mut SplitMix::new(base, number));
         // In playing order from the searching seat, so that the letters of the seats do not matter.
         let all = view.table().seats();
@@ -153,14 +252,14 @@ impl<P: Policy> Inference<P> {
             let styles = (0..if is_mixed { worlds } else { 0 }).map(|number| pick_styles(number, &priors)).collect();
             return WorldSample { worlds: proposed, draws: (0..worlds).collect(), styles, effective: worlds as f64 };
         }
-        let mut faces = self.log.cards.faces().to_vec();
+        let mut faces = self.faces.clone();
         let (mut proposed, mut shares, mut styles) = (Vec::new(), Vec::new(), Vec::new());
         let mut proposals = draw.proposals.max(worlds);
         let effective = loop {
             for number in proposed.len()..proposals {
                 let world = sample(number as u32);
                 for &spot in &unknown {
-                    faces[usize::from(self.log.cards.at(spot))] = world.face(spot);
+                    faces[usize::from(self.numbers.at(Some(spot)))] = world.face(spot);
                 }
                 let of_each = evidence
                     .iter_mut()
@@ -234,10 +333,11 @@ impl<Q> DecisionEvidence<'_, Q> {
         faces: &[Option<Card>],
     ) -> [f64; STYLES] {
         let decision = self.decision;
-        let rules = decision.rules();
+        let rules = decision.table.rules();
         let class = |number: &u16| faces[usize::from(*number)].map_or(127, |card| rules.class(card) as u128);
         let key = self.open.iter().fold(0, |key, number| key << 7 | class(number));
-        let ask = || policy.likelihoods(&decision.in_world(faces), &decision.past, decision.action, epsilon);
+        let ask =
+            || policy.likelihoods(&HypotheticalView { decision, faces }, &decision.past, decision.action, epsilon);
         *self.likelihoods.entry(key).or_insert_with(ask)
     }
 }
@@ -262,26 +362,6 @@ impl WorldSample {
     }
 }
 
-/// The latest decisions of other seats, at most `last`: those that depend on cards in these spots, or all, because every decision
-/// is evidence of the style of its seat.
-fn evidence<'m, Q: PublicHistory>(
-    log: &'m DecisionLog<Q>,
-    unknown: &[Spot],
-    last: usize,
-    all: bool,
-) -> Vec<DecisionEvidence<'m, Q>> {
-    let mut is_open = vec![false; log.cards.faces().len()];
-    for &spot in unknown {
-        is_open[usize::from(log.cards.at(spot))] = true;
-    }
-    let of = |decision: &'m RecordedDecision<Q>| {
-        let open: Vec<u16> = decision.known().filter(|&number| is_open[usize::from(number)]).collect();
-        let fits = (all || !open.is_empty()) && open.len() <= MOST_OPEN;
-        fits.then(|| DecisionEvidence { decision, open, likelihoods: BTreeMap::new() })
-    };
-    log.decided().iter().rev().filter_map(of).take(last).collect()
-}
-
 /// Draws `number` indices by systematic resampling (Carpenter, Clifford and Fearnhead 1999): the count of each index
 /// differs from its exact share of the draws by less than one.
 fn resample(shares: &[f64], number: usize) -> impl Iterator<Item = usize> {
@@ -303,48 +383,12 @@ const MAX_DECISIONS: usize = 64;
 /// The number of each card of a round, which the card keeps when it moves.
 type CardNumbers = OnTable<u16>;
 
-/// Tracks the cards of one round.
-#[derive(Clone, Debug)]
-struct TrackedCards {
-    numbers: CardNumbers,
-    /// The faces that the searching seat knows, by card number.
-    faces: Vec<Option<Card>>,
-}
-
-impl TrackedCards {
-    /// The cards after a deal, each with the number of its spot.
-    fn new() -> TrackedCards {
-        let mut numbers = CardNumbers::new(0);
-        let spots = Seat::ALL.into_iter().flat_map(|seat| SpotSet::of_seat(seat).iter_of(seat));
-        spots.for_each(|spot| numbers.set(spot, spot.index() as u16));
-        TrackedCards { numbers, faces: vec![None; SPOTS] }
-    }
-
-    /// The number of the card in this spot.
-    fn at(&self, spot: Spot) -> u16 {
-        self.numbers.at(Some(spot))
-    }
-
-    /// The known faces, by card number.
-    fn faces(&self) -> &[Option<Card>] {
-        &self.faces
-    }
-
-    fn notice(&mut self, sighting: &Sighting) {
-        let motion = sighting.motion();
-        if let Some((place, card)) = motion.seen_face() {
-            self.faces[usize::from(self.numbers.at(place))] = Some(card);
-        }
-        let new = self.faces.len() as u16;
-        match motion {
-            Motion::Dealt { .. } => return *self = TrackedCards::new(),
-            Motion::Drawn { face, .. } => self.faces.push(face),
-            Motion::Taken { card } => self.faces.push(Some(card)),
-            Motion::Added { .. } => self.faces.push(None),
-            _ => {}
-        }
-        self.numbers.follow(&motion, new);
-    }
+/// The numbers after a deal: each card has the index of its spot.
+fn dealt_numbers() -> CardNumbers {
+    let mut numbers = CardNumbers::new(0);
+    let spots = Seat::ALL.into_iter().flat_map(|seat| SpotSet::of_seat(seat).iter_of(seat));
+    spots.for_each(|spot| numbers.set(spot, spot.index() as u16));
+    numbers
 }
 
 /// A decision of another seat, and the table before the decision.
@@ -365,17 +409,8 @@ impl<Q> RecordedDecision<Q> {
         self.table.seen(self.seat).iter_from(self.seat).map(Some).chain(held).map(|place| self.numbers.at(place))
     }
 
-    fn rules(&self) -> &Rules {
-        self.table.rules()
-    }
-
     fn held_from_stock(&self) -> bool {
         self.table.turn() == self.seat && self.table.phase() == Phase::Held(CardSource::Stock)
-    }
-
-    /// The seat's view if these are the faces of the cards, by card number.
-    fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> HypotheticalView<'m, Q> {
-        HypotheticalView { decision: self, faces }
     }
 }
 
@@ -406,94 +441,6 @@ impl<Q> View for HypotheticalView<'_, Q> {
             _ if self.decision.held_from_stock() => self.faces[usize::from(self.decision.numbers.at(None))],
             _ => None,
         }
-    }
-}
-
-/// Collects the decisions of the other seats in a round.
-#[derive(Clone, Debug)]
-struct DecisionLog<Q> {
-    cards: TrackedCards,
-    /// The public history of the round.
-    past: Q,
-    /// The pending decisions: several in a snap window, otherwise at most one.
-    asked: Vec<RecordedDecision<Q>>,
-    decided: VecDeque<RecordedDecision<Q>>,
-}
-
-impl<Q: PublicHistory> DecisionLog<Q> {
-    fn new(past: Q) -> DecisionLog<Q> {
-        DecisionLog { cards: TrackedCards::new(), past, asked: Vec::new(), decided: VecDeque::new() }
-    }
-
-    /// The decisions so far, the oldest first; at most [`MAX_DECISIONS`].
-    fn decided(&self) -> &VecDeque<RecordedDecision<Q>> {
-        &self.decided
-    }
-
-    /// Adds the table as it is before another seat decides.
-    fn spectate(&mut self, table: &Table) {
-        let Some(seat) = table.asked() else { return };
-        if table.phase() != Phase::Window {
-            self.settle();
-        }
-        // A seat that causes no event in a window has passed.
-        self.asked.push(RecordedDecision {
-            table: *table,
-            past: self.past.clone(),
-            numbers: self.cards.numbers,
-            seat,
-            action: Action::Pass,
-        });
-    }
-
-    /// Adds a sighting of the searching seat.
-    fn notice(&mut self, sighting: &Sighting) {
-        self.hear(sighting);
-        if let Event::Dealt { .. } = sighting {
-            self.decided.clear();
-            self.asked.clear();
-        }
-        self.cards.notice(sighting);
-        self.past.notice(sighting);
-    }
-
-    fn hear(&mut self, sighting: &Sighting) {
-        match *sighting {
-            // A reshuffle comes before the event that needs the new stock.
-            Event::Reshuffled { .. } => {}
-            _ if self.is_window() => match *sighting {
-                Event::Snapped { seat, spot, .. } => {
-                    if let Some(decision) = self.asked.iter_mut().find(|decision| decision.seat == seat) {
-                        decision.action = Action::Snap(spot);
-                    }
-                }
-                // No evidence: an aborted snap does not show the card, and a touch is not about a known card.
-                Event::Aborted { seat } | Event::Touched { seat, .. } => {
-                    self.asked.retain(|decision| decision.seat != seat);
-                }
-                Event::Penalised { .. } | Event::PenaltyWaived { .. } | Event::BecameSafe { .. } => {}
-                _ => self.settle(),
-            },
-            _ => {
-                self.asked.retain_mut(|decision| {
-                    let decided = decision.table.implied(sighting);
-                    decision.action = decided.unwrap_or(decision.action);
-                    decided.is_some()
-                });
-                self.settle();
-            }
-        }
-    }
-
-    fn is_window(&self) -> bool {
-        self.asked.first().is_some_and(|decision| decision.table.phase() == Phase::Window)
-    }
-
-    /// Moves the pending decisions to the list of decisions, and keeps the latest [`MAX_DECISIONS`].
-    fn settle(&mut self) {
-        self.decided.extend(self.asked.drain(..));
-        let over = self.decided.len().saturating_sub(MAX_DECISIONS);
-        self.decided.drain(..over);
     }
 }
 

@@ -11,8 +11,7 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 use crate::playout::PlayoutPolicy;
 use crate::policy::{Blueprint, Policy};
 use crate::search::{Arm, BeliefKind, Budget, SearchParams, SearchSettings, SearchState, TimeParams, explained};
-use crate::searcher::Searcher;
-use crate::tree::TreeMode;
+use crate::tree::{Searcher, TreeMode};
 use crate::value::Utility;
 use crate::{params, words};
 
@@ -107,9 +106,9 @@ impl<P: Policy> Ismcts<P> {
             Some(Playout::Blueprint) => searcher.settings.playouts.policy = PlayoutPolicy::None,
             None => {}
         }
-        searcher.expand = params.expand.unwrap_or(searcher.expand);
-        searcher.prior = params.prior.unwrap_or(searcher.prior);
-        searcher.exploration = params.c;
+        searcher.growth.expand = params.expand.unwrap_or(searcher.growth.expand);
+        searcher.growth.prior = params.prior.unwrap_or(searcher.growth.prior);
+        searcher.growth.exploration = params.c;
         searcher.calls_apart = params.call.map_or(searcher.calls_apart, |call| call == CallTrial::Apart);
         Ismcts { searcher, seated: None, arms: Vec::new() }
     }

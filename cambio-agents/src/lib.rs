@@ -7,8 +7,8 @@
 //! From weak to strong:
 //!
 //! - [`RandomAgent`](cambio_core::testing::RandomAgent) decides at random.
-//! - [`Greedy`] remembers every card that it saw and does not look ahead.
-//! - [`Heuristic`] scores each decision by expected points, and can forget cards. [`Preset`] lists its presets.
+//! - `greedy` remembers every card that it saw and does not look ahead.
+//! - `heuristic` scores each decision by expected points, and can forget cards. [`Preset`] lists its presets.
 //! - [`Ismcts`] searches a tree of information sets. Its textbook forms are weak in this game; it is strong if the other
 //!   seats follow a fixed policy, the [`Blueprint`], in the tree.
 //! - [`Rollout`] searches one ply and plays worlds out with a [`Blueprint`].
@@ -16,8 +16,8 @@
 //!
 //! The searches sample worlds from a [`Belief`] (rules of thumb about the cards that the seat does not know) or an
 //! [`Inference`] (the likelihood of the other seats' decisions under a policy). With a budget of iterations their
-//! decisions are the same on every machine; with a time budget they are not. [`External`] runs a bot in any language
-//! over standard input and output. [`Oracle`] sees every card and is for analyses only.
+//! decisions are the same on every machine; with a time budget they are not. `external` runs a bot in any language
+//! over standard input and output. `oracle` sees every card and is for analyses only.
 //!
 //! ```
 //! use cambio_agents::roster;
@@ -52,25 +52,22 @@ mod outcome;
 mod params;
 mod playout;
 mod policy;
-mod random;
 mod reason;
 mod review;
 mod rollout;
 mod roster;
 mod search;
-mod searcher;
 mod tie;
 mod tree;
 mod value;
 
 pub use advantage::{AdvantageEstimator, DecisionAdvantage};
-pub use advice::{Advice, AdviceError, AdviceSettings, DecisionAdvice, IntervalEstimate};
+pub use advice::{Advice, AdviceSettings, DecisionAdvice, IntervalEstimate};
 pub use belief::{Belief, Likelihood};
 pub use call_rule::CallRule;
-pub use external::{CommandError, External, ExternalParams, PROTOCOL, end_bots, interrupt, is_interrupted};
-pub use greedy::{Greedy, GreedyParams};
+pub use external::{end_bots, interrupt, is_interrupted};
 pub use guarded::{Guarded, panic_message};
-pub use heuristic::{Heuristic, HeuristicParams, Preset};
+pub use heuristic::{HeuristicParams, Preset};
 pub use inference::{Inference, SamplingSettings};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
@@ -79,16 +76,12 @@ pub use learned::{
 };
 pub use lookahead::{Lookahead, LookaheadParams};
 pub use luck::Luck;
-pub use memory::{Memory, MemoryParams};
-pub use oracle::{Oracle, OracleParams};
+pub use memory::MemoryParams;
 pub use outcome::{JointKnowledge, OutcomeFeatures, OutcomeModel};
-#[doc(hidden)]
-pub use params::set_field;
 pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum};
 pub use policy::{
     Blueprint, BlueprintHistory, Learned, LearnedParams, NetworkPolicy, Policy, PolicyAgent, PublicHistory,
 };
-pub use random::RandomParams;
 pub use review::{Alternative, DecisionReview, Grade, MeanEstimate, Regret, ResultParts, Reviewer};
 pub use rollout::{Rollout, RolloutParams};
 pub use roster::{AgentSpec, Roster, RosterEntry, SpecError, roster};

@@ -161,6 +161,64 @@ impl Lookahead {
     pub fn arms(&self) -> &[Arm] {
         &self.arms
     }
+
+    fn seated(&self) -> &LookaheadState {
+        self.seated.as_ref().expect("a match begins with a briefing")
+    }
+
+    /// Plays the candidates out, all in the same worlds, until one is left.
+    fn race(&mut self, view: &Observation<'_>, race: &mut ActionRace) {
+        let LookaheadParams { worlds: most, proposals, last, epsilon, trust, errors, tie, .. } = self.params;
+        let seated = self.seated.as_mut().expect("a match begins with a briefing");
+        let base = seated.stream.next_u64();
+        // Most races end early, so the worlds are drawn in blocks.
+        let worlds = most.min(BLOCK) as usize;
+        let proposals = (proposals as usize * worlds).div_ceil(most as usize);
+        seated.worlds.prepare(base, SamplingSettings { worlds, proposals, last: last as usize, epsilon });
+        let trust = trust * 2.0 / view.table().seats() as f64;
+        let trust = match seated.valuer.utility() {
+            Utility::Match => Trust::Relative(trust),
+            _ => Trust::Fixed(trust),
+        };
+        let settings = ActionRaceSettings { errors, tie, trust: Some(trust) };
+        for number in 0..most {
+            let seated = self.seated.as_mut().expect("a match begins with a briefing");
+            let (world, styles) = seated.worlds.world(view, &mut self.policy, number);
+            let world = world.clone();
+            let bits = SplitMix::new(base ^ PLAYOUTS, number);
+            while let Some(action) = race.next() {
+                race.add(self.play_out(&world, &styles, action, bits));
+            }
+            race.end_world(&settings);
+            if race.is_decided() {
+                break;
+            }
+        }
+        race.finish(&settings);
+    }
+
+    /// The utility of a decision in a world if the seat continues with the network and the other seats in their styles, until the
+    /// seat's turn of the number `turns` starts or else to the end of the round.
+    fn play_out(&mut self, world: &State, styles: &[u8; MAX_SEATS], action: Action, bits: SplitMix) -> f64 {
+        let LookaheadState { seat, worlds, .. } = self.seated();
+        let (seat, mut past) = (*seat, worlds.inference.past().clone());
+        let (mut world, mut dice) = (world.clone(), Dice(bits));
+        limit_turns(&mut world);
+        world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
+        let mut left = self.params.turns.unwrap_or(u32::MAX);
+        while let Some(actor) = world.actor() {
+            if actor == seat && world.table().phase() == Phase::Start {
+                left -= 1;
+                if left == 0 {
+                    return self.policy.network.value(&world.view(actor), &past);
+                }
+            }
+            let style = if actor == seat { 0 } else { styles[actor.index()] };
+            let action = self.policy.decide_in(style, &world.view(actor), &past);
+            world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
+        }
+        self.seated().valuer.values(&world)[seat.index()]
+    }
 }
 
 impl Agent for Lookahead {
@@ -195,8 +253,23 @@ impl Agent for Lookahead {
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
-        let seated = self.seated.as_mut().expect("a match begins with a briefing");
-        Ok(seated.decide(view, &self.params, &mut self.policy, &mut self.arms))
+        self.arms.clear();
+        let seated = self.seated.as_ref().expect("a match begins with a briefing");
+        let choice = self.policy.decide(view, seated.worlds.inference.past());
+        let (evaluation, inputs) = (self.policy.network.evaluation(), self.policy.network.network().inputs());
+        let best = evaluation.best();
+        let logits: Vec<f64> = evaluation.logits().collect();
+        // The network's own choice comes first.
+        let least = logits[best] - self.params.margin;
+        let rivals = (0..logits.len()).filter(|&index| index != best && logits[index] >= least);
+        let rivals = rivals.map(|index| (evaluation.choice_of(inputs, view, index), win_share(logits[index])));
+        let mut race = ActionRace::default();
+        race.begin(std::iter::once((choice, win_share(logits[best]))).chain(rivals));
+        if !race.is_decided() {
+            self.race(view, &mut race);
+            self.arms.extend(race.gains());
+        }
+        Ok(race.best())
     }
 
     fn is_spectator(&self) -> bool {
@@ -206,96 +279,6 @@ impl Agent for Lookahead {
     /// The candidates that were played out; none if there was only one candidate.
     fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
         Some(explained("gain over the network's first choice", &self.arms))
-    }
-}
-
-impl LookaheadState {
-    fn decide(
-        &mut self,
-        view: &Observation<'_>,
-        params: &LookaheadParams,
-        policy: &mut Population,
-        arms: &mut Vec<Arm>,
-    ) -> Action {
-        arms.clear();
-        let choice = policy.decide(view, self.worlds.inference.past());
-        let (evaluation, inputs) = (policy.network.evaluation(), policy.network.network().inputs());
-        let best = evaluation.best();
-        let logits: Vec<f64> = evaluation.logits().collect();
-        // The network's own choice comes first.
-        let rivals = (0..logits.len()).filter(|&index| index != best && logits[index] >= logits[best] - params.margin);
-        let rivals = rivals.map(|index| (evaluation.choice_of(inputs, view, index), win_share(logits[index])));
-        let mut race = ActionRace::default();
-        race.begin(std::iter::once((choice, win_share(logits[best]))).chain(rivals));
-        if !race.is_decided() {
-            self.race(view, params, policy, &mut race);
-            arms.extend(race.gains());
-        }
-        race.best()
-    }
-
-    /// Plays the candidates out, all in the same worlds, until one is left.
-    fn race(
-        &mut self,
-        view: &Observation<'_>,
-        params: &LookaheadParams,
-        policy: &mut Population,
-        race: &mut ActionRace,
-    ) {
-        let base = self.stream.next_u64();
-        // Most races end early, so the worlds are drawn in blocks.
-        let worlds = params.worlds.min(BLOCK) as usize;
-        let proposals = (params.proposals as usize * worlds).div_ceil(params.worlds as usize);
-        let block = SamplingSettings { worlds, proposals, last: params.last as usize, epsilon: params.epsilon };
-        self.worlds.prepare(base, block);
-        let trust = params.trust * 2.0 / view.table().seats() as f64;
-        let trust = match self.valuer.utility() {
-            Utility::Match => Trust::Relative(trust),
-            _ => Trust::Fixed(trust),
-        };
-        let settings = ActionRaceSettings { errors: params.errors, tie: params.tie, trust: Some(trust) };
-        for number in 0..params.worlds {
-            let (world, styles) = self.worlds.world(view, policy, number);
-            let world = world.clone();
-            let bits = SplitMix::new(base ^ PLAYOUTS, number);
-            while let Some(action) = race.next() {
-                race.add(self.play_out(policy, &world, &styles, action, bits, params.turns));
-            }
-            race.end_world(&settings);
-            if race.is_decided() {
-                break;
-            }
-        }
-        race.finish(&settings);
-    }
-
-    /// The utility of a decision in a world if the seat continues with the network and the other seats in their styles, until the
-    /// seat's turn of this number starts or else to the end of the round.
-    fn play_out(
-        &self,
-        policy: &mut Population,
-        world: &State,
-        styles: &[u8; MAX_SEATS],
-        action: Action,
-        bits: SplitMix,
-        turns: Option<u32>,
-    ) -> f64 {
-        let (mut world, mut past, mut dice) = (world.clone(), self.worlds.inference.past().clone(), Dice(bits));
-        limit_turns(&mut world);
-        world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
-        let mut left = turns.unwrap_or(u32::MAX);
-        while let Some(actor) = world.actor() {
-            if actor == self.seat && world.table().phase() == Phase::Start {
-                left -= 1;
-                if left == 0 {
-                    return policy.network.value(&world.view(actor), &past);
-                }
-            }
-            let style = if actor == self.seat { 0 } else { styles[actor.index()] };
-            let action = policy.decide_in(style, &world.view(actor), &past);
-            world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
-        }
-        self.valuer.values(&world)[self.seat.index()]
     }
 }
 

@@ -55,27 +55,8 @@ struct RememberedCard {
 }
 
 /// The cards that a player remembers, by spot.
-///
-/// ```
-/// use cambio_agents::{Memory, MemoryParams};
-/// use cambio_core::rng::Key;
-/// use cambio_core::{Briefing, Card, Event, Rules, Seat};
-///
-/// let rules = Rules::preset("classic").unwrap();
-/// let stream = Key::new(1, 0).agent(Seat::A);
-/// let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::A, stream: &stream };
-/// let one_card = MemoryParams { capacity: Some(1), ..MemoryParams::default() };
-/// let mut memory = Memory::new(one_card, &briefing);
-///
-/// let (first, second) = ("a1".parse().unwrap(), "a2".parse().unwrap());
-/// for spot in [first, second] {
-///     memory.notice(&Event::Peeked { seat: Seat::A, spot, face: Card::new(5) });
-/// }
-/// assert_eq!((memory.face(first), memory.face(second)), (None, Card::new(5)));
-/// assert_eq!(memory.lapses(), 1);
-/// ```
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub(crate) struct Memory {
     params: MemoryParams,
     seat: Seat,
     stream: Stream,
@@ -89,7 +70,7 @@ pub struct Memory {
 
 impl Memory {
     /// An empty memory. Its random stream is a fork of the briefing's stream.
-    pub fn new(params: MemoryParams, briefing: &Briefing<'_>) -> Memory {
+    pub(crate) fn new(params: MemoryParams, briefing: &Briefing<'_>) -> Memory {
         Memory {
             params,
             seat: briefing.seat,
@@ -104,27 +85,17 @@ impl Memory {
     }
 
     /// The seat to which the memory belongs.
-    pub fn seat(&self) -> Seat {
+    pub(crate) fn seat(&self) -> Seat {
         self.seat
     }
 
-    /// The card that the player remembers in this spot. After a confusion, this may be a wrong card.
-    pub fn face(&self, spot: Spot) -> Option<Card> {
-        self.traces[spot.index()].map(|trace| trace.card)
-    }
-
-    /// The spots whose cards the player remembers.
-    pub fn known(&self) -> SpotSet {
-        self.known
-    }
-
     /// How many cards the player has forgotten or confused in this match.
-    pub fn lapses(&self) -> u32 {
+    pub(crate) fn lapses(&self) -> u32 {
         self.lapses
     }
 
     /// Updates the memory with a sighting of the player.
-    pub fn notice(&mut self, sighting: &Sighting) {
+    pub(crate) fn notice(&mut self, sighting: &Sighting) {
         if let Event::TurnBegan { seat } = *sighting
             && seat == self.seat
         {
@@ -246,11 +217,36 @@ impl Memory {
 }
 
 impl CardModel for Memory {
+    /// The card that the player remembers in this spot. After a confusion, this may be a wrong card.
     fn face(&self, spot: Spot) -> Option<Card> {
-        Memory::face(self, spot)
+        self.traces[spot.index()].map(|trace| trace.card)
     }
 
+    /// The spots whose cards the player remembers.
     fn known(&self) -> SpotSet {
-        Memory::known(self)
+        self.known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::Rules;
+    use cambio_core::rng::Key;
+
+    use super::*;
+
+    #[test]
+    fn the_least_recently_seen_card_is_forgotten() {
+        let rules = Rules::preset("classic").unwrap();
+        let stream = Key::new(1, 0).agent(Seat::A);
+        let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::A, stream: &stream };
+        let one_card = MemoryParams { capacity: Some(1), ..MemoryParams::default() };
+        let mut memory = Memory::new(one_card, &briefing);
+        let (first, second) = ("a1".parse().unwrap(), "a2".parse().unwrap());
+        for spot in [first, second] {
+            memory.notice(&Event::Peeked { seat: Seat::A, spot, face: Card::new(5) });
+        }
+        assert_eq!((memory.face(first), memory.face(second)), (None, Card::new(5)));
+        assert_eq!(memory.lapses(), 1);
     }
 }

@@ -13,13 +13,12 @@ use crate::heuristic::HeuristicParams;
 use crate::params;
 use crate::playout::PlayoutPolicy;
 use crate::search::{Budget, SearchParams, SearchSettings, SearchState, TimeParams};
-use crate::searcher::Searcher;
-use crate::tree::TreeMode;
+use crate::tree::{Searcher, TreeMode};
 use crate::value::Utility;
 
 params! {
     /// The parameters of [`Oracle`].
-    pub struct OracleParams {
+    pub(crate) struct OracleParams {
         /// The number of search iterations for a decision.
         iterations: u32 = 1000 in 1..=1_000_000,
         /// The value of a round for a seat: its win share, its points relative to the other seats, or its chance to win
@@ -31,18 +30,18 @@ params! {
 /// An analyst that takes the decision that its [observer](Agent::observer) found best.
 ///
 /// ```
-/// use cambio_agents::{Oracle, OracleParams, roster};
+/// use cambio_agents::roster;
 /// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
 ///
-/// let oracle = Oracle::new(&OracleParams { iterations: 50, ..OracleParams::default() });
+/// let oracle = roster().parse("oracle(iterations=50)").unwrap().make();
 /// let mut observer = oracle.observer().unwrap();
-/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(oracle), roster().parse("greedy").unwrap().make()];
+/// let mut agents: [Box<dyn Agent>; 2] = [oracle, roster().parse("greedy").unwrap().make()];
 /// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&match_setup, &mut agents, &mut ()).is_err(), "it needs its observer");
 /// play_match(&match_setup, &mut agents, &mut observer).unwrap();
 /// ```
 #[derive(Clone, Debug)]
-pub struct Oracle {
+pub(crate) struct Oracle {
     mind: Arc<Mutex<OracleState>>,
 }
 
@@ -66,16 +65,16 @@ fn lock(mind: &Mutex<OracleState>) -> MutexGuard<'_, OracleState> {
 
 impl Oracle {
     /// An oracle.
-    pub fn new(params: &OracleParams) -> Oracle {
+    pub(crate) fn new(params: &OracleParams) -> Oracle {
         let blueprint = HeuristicParams::default();
         let budget = Budget::new(params.iterations, TimeParams::default());
         let epsilon = Likelihood::default().epsilon;
         let settings = SearchSettings::new(blueprint, budget, params.utility, epsilon, &SearchParams::default());
         let mut searcher = Searcher::new(settings, TreeMode::Policy);
         searcher.settings.playouts.policy = PlayoutPolicy::Clairvoyant(blueprint);
-        searcher.expand = 2;
-        searcher.prior = 0.5;
-        searcher.sees_all = true;
+        searcher.growth.expand = 2;
+        searcher.growth.prior = 0.5;
+        searcher.growth.sees_all = true;
         let mind = Arc::new(Mutex::new(OracleState { searcher, at: None, advice: None }));
         Oracle { mind }
     }

@@ -29,26 +29,9 @@ pub trait Params: Any + fmt::Debug + Send + Sync {
     fn boxed(&self) -> Box<dyn Params>;
 }
 
-/// The parameters of an agent without parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct NoParams;
-
-impl Params for NoParams {
-    fn declared(&self) -> Vec<Param> {
-        Vec::new()
-    }
-
-    fn set(&mut self, _: &str, _: &str) -> Result<(), ParamError> {
-        Err(ParamError::Unknown)
-    }
-
-    fn is_reproducible(&self) -> bool {
-        true
-    }
-
-    fn boxed(&self) -> Box<dyn Params> {
-        Box::new(NoParams)
-    }
+crate::params! {
+    /// The parameters of an agent without parameters.
+    pub struct NoParams {}
 }
 
 /// The error of [`Params::set`].
@@ -155,6 +138,16 @@ pub trait Field: Copy {
 
     /// The value; `None` if the parameter is off.
     fn value(self) -> Option<ParamValue>;
+
+    /// Sets the value to the one in `text`, if it is in the range with these bounds.
+    ///
+    /// # Errors
+    /// If it is not.
+    fn set(&mut self, bounds: Self::Bounds, text: &str) -> Result<(), ParamError> {
+        let range = Self::range(bounds);
+        *self = Self::read(text, range).ok_or(ParamError::Range(range))?;
+        Ok(())
+    }
 }
 
 impl Field for f64 {
@@ -244,14 +237,6 @@ impl<W: WordEnum> Field for W {
     fn value(self) -> Option<ParamValue> {
         Some(ParamValue::Word(self.word()))
     }
-}
-
-/// Sets one parameter. [`params!`](crate::params) calls this function for each parameter that is not a group.
-#[doc(hidden)]
-pub fn set_field<F: Field>(field: &mut F, bounds: F::Bounds, text: &str) -> Result<(), ParamError> {
-    let range = F::range(bounds);
-    *field = F::read(text, range).ok_or(ParamError::Range(range))?;
-    Ok(())
 }
 
 /// Declares the parameters of an agent: a struct with public fields that implements [`Params`](crate::Params).
@@ -361,12 +346,14 @@ macro_rules! params {
         }
 
         impl $crate::Params for $name {
+            #[allow(unused_mut, reason = "there may be no parameters")]
             fn declared(&self) -> Vec<$crate::Param> {
                 let mut list = Vec::new();
                 $($crate::params!(@declare $form list [$($doc)+] (self.$field) $field $spec ($type) ($($bounds)?));)*
                 list
             }
 
+            #[allow(unused_variables, reason = "there may be no parameters")]
             fn set(&mut self, name: &str, text: &str) -> Result<(), $crate::ParamError> {
                 $($crate::params!(@set $form name text (self.$field) $field $spec ($($bounds)?));)*
                 Err($crate::ParamError::Unknown)
@@ -407,7 +394,7 @@ macro_rules! params {
     };
     (@set value $name:ident $text:ident ($value:expr) $field:ident $spec:tt ($bounds:expr)) => {
         if $name == $crate::params!(@name $field $spec) {
-            return $crate::set_field(&mut $value, $bounds, $text);
+            return $crate::Field::set(&mut $value, $bounds, $text);
         }
     };
 

@@ -14,19 +14,18 @@ use std::cmp::Reverse;
 use std::iter::{Sum, once};
 use std::ops::{Add, Sub};
 
-use cambio_core::engine::{Dice, Sink as _};
+use cambio_core::engine::Dice;
 use cambio_core::rng::{Key, Seed, SplitMix, mix};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{Action, Briefing, Card, Event, Observation, Phase, Rules, Seat, Spot, Standing, State};
-use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use crate::heuristic::HeuristicParams;
 use crate::inference::{Inference, SamplingSettings, WorldSample};
 use crate::playout::is_plausible;
-use crate::policy::{Blueprint, BlueprintHistory, HistorySink, NetworkPolicy, Policy as _, PublicHistory as _};
-use crate::reason::{Continuations, GameMarks, reason};
+use crate::policy::{Blueprint, BlueprintHistory, HistorySink, NetworkPolicy, Policy as _};
+use crate::reason::{Continuations, GameMarks, play_game, reason};
 use crate::search::strided;
 use crate::value::{Utility, Valuer};
 
@@ -52,29 +51,24 @@ const SEED: u64 = 0x0a99_4a15;
 /// Makes the random bits of the measurement different from the random bits of the search.
 const PLAYOUTS: u64 = 0x5555;
 
-/// A mean and its standard error.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+/// A mean and its standard error. It is written as the mean and the half-width of the 95 % interval.
+#[derive(Serialize, Clone, Copy, PartialEq, Debug, Default)]
 pub struct MeanEstimate {
     /// The mean.
     pub mean: f64,
     /// The standard error of the mean.
+    #[serde(rename = "half", serialize_with = "as_half")]
     pub error: f64,
+}
+
+fn as_half<S: Serializer>(error: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(MeanEstimate { mean: 0.0, error: *error }.half())
 }
 
 impl MeanEstimate {
     /// The half-width of the 95 % interval.
     pub fn half(&self) -> f64 {
         1.96 * self.error
-    }
-}
-
-/// Written as the mean and the half-width of the 95 % interval.
-impl Serialize for MeanEstimate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("MeanEstimate", 2)?;
-        fields.serialize_field("mean", &self.mean)?;
-        fields.serialize_field("half", &self.half())?;
-        fields.end()
     }
 }
 
@@ -423,36 +417,30 @@ impl Reviewer {
             sums.map(|sums| sums[..state.table().seats()].iter().map(MeanAccumulator::estimate).collect());
 
         let rivals = table.rivals(&view, taken);
-        let known_to_seat = (!rivals.is_empty()).then(|| {
+        let (mut own_chance, mut reason, mut others, mut known) = (None, None, Vec::new(), None);
+        if !rivals.is_empty() {
             let enough = (MIN_EFFECTIVE_WORLDS, MAX_PROPOSALS_PER_PLAYOUT * *playouts as usize);
             let mut draw = |policy: &mut Blueprint, purpose: u64, worlds: u32| {
-                let worlds = worlds as usize;
-                let settings = SamplingSettings {
-                    worlds,
-                    proposals: 4 * worlds,
-                    epsilon: DEVIATION,
-                    ..SamplingSettings::default()
-                };
+                let (worlds, proposals) = (worlds as usize, 4 * worlds as usize);
+                let settings =
+                    SamplingSettings { worlds, proposals, epsilon: DEVIATION, ..SamplingSettings::default() };
                 inference.sample(&view, policy, &settings, enough, base ^ purpose)
             };
             let search = draw(table.policy, 1, *playouts);
-            let own_chance = table.own_chance(choice, &search, base ^ 6);
+            own_chance = table.own_chance(choice, &search, base ^ 6);
             let compared = table.compare(rivals, taken, &search, &mut draw, base ^ 3);
-            let others = table.others(&compared, &mut draw, base ^ 7);
-            (own_chance, compared.reason(taken, state, blunder), others, compared.regret)
-        });
-        let (own_chance, reason, others, known_to_seat) = match known_to_seat {
-            Some((own_chance, reason, others, regret)) => (own_chance, reason, others, Some(regret)),
-            None => (None, None, Vec::new(), None),
-        };
+            others = table.others(&compared, &mut draw, base ^ 7);
+            reason = compared.reason(taken, state, blunder);
+            known = Some(compared.regret);
+        }
         let rivals = table.open_rivals(&view, taken, &truth);
         // The seat knows this world, so one world is enough.
-        let known = WorldSample { worlds: vec![truth], draws: vec![0], styles: Vec::new(), effective: f64::INFINITY };
-        let mut draw = |_: &mut Blueprint, _, _| known.clone();
-        let open = (!rivals.is_empty()).then(|| table.compare(rivals, taken, &known, &mut draw, base ^ 4).regret);
+        let open = WorldSample { worlds: vec![truth], draws: vec![0], styles: Vec::new(), effective: f64::INFINITY };
+        let mut draw = |_: &mut Blueprint, _, _| open.clone();
+        let open = (!rivals.is_empty()).then(|| table.compare(rivals, taken, &open, &mut draw, base ^ 4).regret);
         self.decides(state);
         let phase = state.table().phase();
-        DecisionReview { seat, phase, chances, advantages, own_chance, known: known_to_seat, others, reason, open }
+        DecisionReview { seat, phase, chances, advantages, own_chance, known, others, reason, open }
     }
 
     /// The chance of each seat to win, after the end of the round, seat a first.
@@ -484,6 +472,9 @@ impl Comparison {
     }
 }
 
+/// Draws a sample of worlds, given its number and the number of draws.
+type DrawWorlds<'d> = dyn FnMut(&mut Blueprint, u64, u32) -> WorldSample + 'd;
+
 /// The context for the playouts of one decision.
 struct ReviewPlayouts<'a> {
     policy: &'a mut Blueprint,
@@ -497,32 +488,17 @@ struct ReviewPlayouts<'a> {
 impl ReviewPlayouts<'_> {
     /// The utility of each seat if this decision is taken and all seats continue with the policy.
     fn values(&mut self, world: &State, action: Action, bits: SplitMix) -> [f64; MAX_SEATS] {
-        let (mut world, mut past, mut dice) = (world.clone(), self.past.clone(), Dice(bits));
-        if !self.policy.gambles() {
-            world.ask_knowing_only();
-        }
-        world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
-        self.policy.play_out(&mut world, &mut past, &mut dice);
-        self.valuer.values(&world)
+        let (ended, _) = self.game(world, action, bits);
+        self.valuer.values(&ended)
     }
 
-    /// Plays a game like [`ReviewPlayouts::values`], and collects its marks.
+    /// The end of the game with its marks, if this decision is taken and all seats continue with the policy.
     fn game(&mut self, world: &State, action: Action, bits: SplitMix) -> (State, GameMarks) {
-        let (mut marks, mut world, mut past, mut dice) =
-            (GameMarks::of(world), world.clone(), self.past.clone(), Dice(bits));
+        let mut world = world.clone();
         if !self.policy.gambles() {
             world.ask_knowing_only();
         }
-        let mut action = Some(action);
-        while let Some(actor) = world.actor() {
-            let decision = action.take().unwrap_or_else(|| self.policy.decide(&world.view(actor), &past));
-            let mut sink = |event: &Event<Card>| {
-                past.notice(event);
-                marks.event(event);
-            };
-            world.carry_out(decision, &mut dice, &mut sink);
-        }
-        (world, marks)
+        play_game(world, action, self.seat, &mut [self.policy], vec![self.past.clone()], &mut Dice(bits))
     }
 
     /// The alternatives to the decision taken, given the information of the seat: the network's best candidates, or all
@@ -553,20 +529,19 @@ impl ReviewPlayouts<'_> {
     fn own_chance(&mut self, choice: Action, sample: &WorldSample, base: u64) -> Option<MeanEstimate> {
         let mut sums = ClusterAccumulator::default();
         for number in 0..self.number {
-            let value = self.values(world_of(sample, number), choice, SplitMix::new(base, number))[self.seat.index()];
-            sums.add(sample.draws[draw_of(sample, number)], value);
+            let (cluster, world) = sample.of_playout(number);
+            sums.add(cluster, self.values(world, choice, SplitMix::new(base, number))[self.seat.index()]);
         }
         (sample.effective >= MIN_EFFECTIVE_WORLDS).then(|| sums.estimate())
     }
 
     /// The cost of the decision. The best rival is selected in the sample `search` of worlds and measured in another one.
-    /// `draw` draws a sample, given its number and the number of draws.
     fn compare(
         &mut self,
         rivals: Vec<Action>,
         taken: Action,
         search: &WorldSample,
-        draw: &mut dyn FnMut(&mut Blueprint, u64, u32) -> WorldSample,
+        draw: &mut DrawWorlds<'_>,
         base: u64,
     ) -> Comparison {
         let mut others = Vec::new();
@@ -577,7 +552,7 @@ impl ReviewPlayouts<'_> {
         for _ in 0..halvings {
             let each = (2 * self.number / (halvings * (live.len() as u32 + 1))).max(4);
             for _ in 0..each {
-                let (world, bits) = (world_of(search, number), SplitMix::new(base, number));
+                let ((_, world), bits) = (search.of_playout(number), SplitMix::new(base, number));
                 let least = self.values(world, taken, bits)[self.seat.index()];
                 for (action, sums) in &mut live {
                     sums.add(self.values(world, *action, bits)[self.seat.index()] - least);
@@ -617,12 +592,7 @@ impl ReviewPlayouts<'_> {
     }
 
     /// Measures the most promising other rivals against the best decision, unless too few different worlds fit.
-    fn others(
-        &mut self,
-        compared: &Comparison,
-        draw: &mut dyn FnMut(&mut Blueprint, u64, u32) -> WorldSample,
-        base: u64,
-    ) -> Vec<Alternative> {
+    fn others(&mut self, compared: &Comparison, draw: &mut DrawWorlds<'_>, base: u64) -> Vec<Alternative> {
         let Comparison { regret, others, measured } = compared;
         if others.is_empty() || !regret.is_certain {
             return Vec::new();
@@ -649,10 +619,9 @@ impl ReviewPlayouts<'_> {
         let mut sums = vec![vec![ClusterAccumulator::default(); seats]; actions.len()];
         let mut games = vec![Continuations::default(); actions.len()];
         for number in 0..number {
-            let (world, bits) = (world_of(sample, number), SplitMix::new(base, number));
+            let ((draw, world), bits) = (sample.of_playout(number), SplitMix::new(base, number));
             // Playouts in a known world are independent; those in copies of one sampled world are not.
-            let cluster =
-                if sample.worlds.len() == 1 { number as usize } else { sample.draws[draw_of(sample, number)] };
+            let cluster = if sample.worlds.len() == 1 { number as usize } else { draw };
             let mut best = None;
             for ((&action, sums), games) in actions.iter().zip(&mut sums).zip(&mut games) {
                 let (ended, marks) = self.game(world, action, bits);
@@ -673,14 +642,13 @@ impl ReviewPlayouts<'_> {
     }
 }
 
-/// The number of the draw that a playout uses. Draws of equal worlds are adjacent, so successive playouts use draws that
-/// are far apart.
-fn draw_of(sample: &WorldSample, number: u32) -> usize {
-    strided(number as usize % sample.draws.len(), sample.draws.len())
-}
-
-fn world_of(sample: &WorldSample, number: u32) -> &State {
-    &sample.worlds[sample.draws[draw_of(sample, number)]]
+impl WorldSample {
+    /// The world that a playout uses, and its number. Draws of equal worlds are adjacent, so successive playouts use draws
+    /// that are far apart.
+    fn of_playout(&self, number: u32) -> (usize, &State) {
+        let draw = self.draws[strided(number as usize % self.draws.len(), self.draws.len())];
+        (draw, &self.worlds[draw])
+    }
 }
 
 /// The first of these decisions that differ from the decision taken, at most [`MAX_COMPARED`].

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cambio_core::rng::Key;
+use cambio_core::testing::RandomAgent;
 use cambio_core::text::{did_you_mean, excerpt};
 use cambio_core::{Agent, AgentError, Deal, Players, Rules, Seat};
 
@@ -17,16 +18,33 @@ use crate::ismcts::Ismcts;
 use crate::learned::{NETWORK, Network, read_network};
 use crate::lookahead::{Lookahead, LookaheadParams};
 use crate::oracle::Oracle;
+use crate::params;
 use crate::params::{NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum as _};
 use crate::policy::{Learned, LearnedParams};
-use crate::random::RandomParams;
 use crate::rollout::Rollout;
+
+params! {
+    /// The parameters of the agent `random`.
+    ///
+    /// A window offers one pass and many cards, so uniform play snaps in nearly every window and collects many penalty cards. The games
+    /// of `random(pass=0.9)` are longer and closer to human play.
+    pub(crate) struct RandomParams {
+        /// The probability of passing in a snap window; if not given, every legal decision is equally likely.
+        pass: Option<f64> in 0.0..=1.0,
+    }
+}
+
+impl RandomParams {
+    fn agent(&self) -> RandomAgent {
+        self.pass.map_or_else(RandomAgent::default, RandomAgent::passing)
+    }
+}
 
 /// The agents that specs can name.
 ///
 /// ```
 /// let roster = cambio_agents::roster();
-/// let names: Vec<&str> = roster.entries().iter().map(|entry| entry.name()).collect();
+/// let names: Vec<&str> = roster.entries().iter().map(|entry| entry.name.as_str()).collect();
 /// assert_eq!(names[..3], ["random", "greedy", "heuristic"]);
 /// ```
 #[derive(Clone, Debug)]
@@ -39,20 +57,19 @@ pub struct Roster {
 /// A roster with the agents of this crate.
 pub fn roster() -> Roster {
     let heuristic = |params: &HeuristicParams| Heuristic::new(params);
+    let fast = |entry| RosterEntry { is_fast: true, ..entry };
     let mut entries = vec![
-        RosterEntry::new("random", "Chooses uniformly among the legal decisions.", RandomParams::agent).fast(),
-        RosterEntry::new(
+        fast(RosterEntry::new("random", "Chooses uniformly among the legal decisions.", RandomParams::agent)),
+        fast(RosterEntry::new(
             "greedy",
             "Remembers every card it saw, keeps and snaps cards to lower its expected sum, and calls at a threshold.",
             Greedy::new,
-        )
-        .fast(),
-        RosterEntry::new(
+        )),
+        fast(RosterEntry::new(
             "heuristic",
             "The memory heuristic: keeps, takes, snaps, swaps and calls by expected points, and can forget cards.",
             heuristic,
-        )
-        .fast(),
+        )),
         RosterEntry::new(
             "rollout",
             "Searches one ply: samples worlds and plays them out with a blueprint policy in every seat.",
@@ -64,13 +81,15 @@ pub fn roster() -> Roster {
              with a single observer or multiple observers are options.",
             Ismcts::new,
         ),
-        RosterEntry::with_files(
-            "external",
-            "Runs a program in any language over standard input and output; see PROTOCOL.md.",
-            COMMAND,
-            external,
-        )
-        .external(),
+        RosterEntry {
+            is_external: true,
+            ..RosterEntry::with_files(
+                "external",
+                "Runs a program in any language over standard input and output; see PROTOCOL.md.",
+                COMMAND,
+                external,
+            )
+        },
         RosterEntry::with_files(
             "learned",
             "A network trained by self-play: takes the decision with the highest estimated value. Without a file it uses \
@@ -84,16 +103,18 @@ pub fn roster() -> Roster {
             NETWORK,
             lookahead,
         ),
-        RosterEntry::new(
-            "oracle",
-            "Sees every card, including the order of the stock: an upper bound for analyses, not a player.",
-            Oracle::new,
-        )
-        .seeing_all(),
+        RosterEntry {
+            sees_all: true,
+            ..RosterEntry::new(
+                "oracle",
+                "Sees every card, including the order of the stock: an upper bound for analyses, not a player.",
+                Oracle::new,
+            )
+        },
     ];
     for &preset in Preset::ALL.iter().filter(|preset| **preset != Preset::Heuristic) {
         let about = format!("A heuristic. {}", preset.about());
-        entries.push(RosterEntry::with_defaults(preset.word(), about, preset.params(), heuristic).fast());
+        entries.push(fast(RosterEntry::with_defaults(preset.word(), about, preset.params(), heuristic)));
     }
     Roster { entries, folder: Path::new("").into() }
 }
@@ -138,7 +159,7 @@ impl Roster {
     /// Adds an agent, in place of any agent with the same name.
     #[must_use]
     pub fn with_entry(mut self, entry: RosterEntry) -> Roster {
-        self.entries.retain(|other| other.name() != entry.name());
+        self.entries.retain(|other| other.name != entry.name);
         self.entries.push(entry);
         self
     }
@@ -183,8 +204,8 @@ impl Roster {
                 (name.trim(), list)
             }
         };
-        let Some(entry) = self.entries.iter().find(|entry| entry.name() == name) else {
-            let known = self.entries.iter().map(RosterEntry::name).collect::<Vec<_>>().join(", ");
+        let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
+            let known = self.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>().join(", ");
             return Err(SpecError::Agent { name: name.to_owned(), known });
         };
         AgentSpec::read(entry, list, spec, &self.folder)
@@ -206,12 +227,20 @@ type Make = dyn Fn(&str, &Path, &dyn Params) -> Box<dyn Agent> + Send + Sync;
 /// An agent of a roster.
 #[derive(Clone)]
 pub struct RosterEntry {
-    name: String,
-    about: String,
-    text: Option<Text>,
-    sees_all: bool,
-    is_fast: bool,
-    is_external: bool,
+    /// The name in specs.
+    pub name: String,
+    /// The description, in one sentence.
+    pub about: String,
+    /// The text in quotes that a spec of the agent has before the parameters; `None` if the agent takes no text.
+    pub text: Option<Text>,
+    /// Whether the agent sees every card, through its [observer](Agent::observer). Such an agent is not a player: only
+    /// experiments with `analysis = true` may use it.
+    pub sees_all: bool,
+    /// Whether decisions take about a microsecond: with such agents, more deals are cheaper than measuring the luck of the
+    /// cards.
+    pub is_fast: bool,
+    /// Whether the agent runs in another process.
+    pub is_external: bool,
     /// The default parameters.
     params: Arc<dyn Params>,
     make: Arc<Make>,
@@ -297,49 +326,9 @@ impl RosterEntry {
         RosterEntry { name, about, text, sees_all: false, is_fast: false, is_external: false, params, make }
     }
 
-    /// Marks the agent as one whose decisions take about a microsecond: with such agents, more deals are cheaper than measuring
-    /// the luck of the cards.
-    #[must_use]
-    pub fn fast(self) -> RosterEntry {
-        RosterEntry { is_fast: true, ..self }
-    }
-
-    /// Marks the agent as one that runs in another process.
-    #[must_use]
-    pub fn external(self) -> RosterEntry {
-        RosterEntry { is_external: true, ..self }
-    }
-
-    /// Marks the agent as one that sees every card, through its [observer](Agent::observer). Such an agent is not a
-    /// player: only experiments with `analysis = true` may use it.
-    #[must_use]
-    pub fn seeing_all(self) -> RosterEntry {
-        RosterEntry { sees_all: true, ..self }
-    }
-
-    /// The name in specs.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The description, in one sentence.
-    pub fn about(&self) -> &str {
-        &self.about
-    }
-
     /// The agent's parameters, with their defaults.
     pub fn params(&self) -> Vec<Param> {
         self.params.declared()
-    }
-
-    /// The text in quotes that a spec of the agent has before the parameters; `None` if the agent takes no text.
-    pub fn text(&self) -> Option<Text> {
-        self.text
-    }
-
-    /// Whether the agent sees every card.
-    pub fn sees_all(&self) -> bool {
-        self.sees_all
     }
 
     /// The names of the agent's parameters, as errors list them.
@@ -533,7 +522,7 @@ impl AgentSpec {
         self.entry.is_external
     }
 
-    /// Whether decisions of the agent take about a microsecond, as [declared](RosterEntry::fast).
+    /// Whether decisions of the agent take about a microsecond, as [declared](RosterEntry::is_fast).
     pub fn is_fast(&self) -> bool {
         self.entry.is_fast
     }

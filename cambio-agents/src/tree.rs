@@ -1,17 +1,21 @@
-//! The tree of one decision: information sets, the decisions that were tried there, and their utilities.
+//! Information set tree search, for players and for the oracle.
 //!
+//! A tree has the information sets of one decision, the decisions that were tried there, and their utilities.
 //! A node is an information set of the seat that decides in it: the public information since the root and the private
 //! information of that seat. It stores the utilities of that seat only (max^n needs no more), visits and availability
 //! counts (Cowling, Powley and Whitehouse 2012, "Information Set Monte Carlo Tree Search"). Chance has no edges:
 //! outcomes that the seat cannot distinguish lead to one node, others to different nodes.
 
-use cambio_core::engine::Sink;
-use cambio_core::rng::mix;
+use cambio_core::engine::{Dice, Sink};
+use cambio_core::rng::{SplitMix, mix};
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::{Action, Card, Event, Phase, Seat, State, Table, View as _};
+use cambio_core::{Action, Card, Event, Observation, Phase, Seat, State, Table, View as _};
+use rand::Rng as _;
 
-use crate::playout::is_plausible;
-use crate::search::Arm;
+use crate::playout::{PlayoutPolicy, is_plausible};
+use crate::policy::{HistorySink, Policy, PublicHistory};
+use crate::search::{Arm, SearchSettings, SearchState, best, choose};
+use crate::value::Valuer;
 use crate::words;
 
 /// An information set.
@@ -71,8 +75,9 @@ pub(crate) struct SearchTree {
 pub(crate) struct TreeSettings {
     pub(crate) mode: TreeMode,
     pub(crate) searcher: Seat,
-    /// Whether the searcher knows every card, as an oracle does.
+    /// Whether the searcher knows every card, as an oracle does: every world is the true state.
     pub(crate) sees_all: bool,
+    /// The exploration constant of UCB, for utilities from 0 to 1.
     pub(crate) exploration: f64,
     /// The visits that a decision needs before its successors get nodes.
     pub(crate) expand: u32,
@@ -135,14 +140,21 @@ impl SearchTree {
     #[inline]
     fn select_fixed(&mut self, node: usize, exploration: f64) -> usize {
         let Node { first, edges, visits, .. } = self.nodes[node];
-        let first = first as usize;
         if visits < u32::from(edges) {
-            return first + visits as usize;
+            return first as usize + visits as usize;
         }
         let reach = exploration * logarithm(visits).sqrt();
+        self.greatest(node, |_, edge| edge.mean + reach * edge.width)
+    }
+
+    /// The first edge of a node with the greatest bound.
+    #[inline]
+    fn greatest(&self, node: usize, bound: impl Fn(usize, &Edge) -> f64) -> usize {
+        let Node { first, edges, .. } = self.nodes[node];
+        let first = first as usize;
         let (mut best, mut most) = (first, f64::NEG_INFINITY);
         for (index, edge) in self.edges[first..first + usize::from(edges)].iter().enumerate() {
-            let bound = edge.mean + reach * edge.width;
+            let bound = bound(index, edge);
             if bound > most {
                 (best, most) = (first + index, bound);
             }
@@ -161,17 +173,12 @@ impl SearchTree {
         }
         let reach = growth.exploration * f64::from(visits).sqrt();
         let rest = (1.0 - growth.prior) / f64::from(edges - 1);
-        let blueprint = self.edges[first];
-        let (mut best, mut most) = (first, f64::NEG_INFINITY);
-        for (index, edge) in self.edges[first..first + usize::from(edges)].iter().enumerate() {
+        let blueprint = self.edges[first].mean;
+        self.greatest(node, |index, edge| {
             let prior = if index == 0 { growth.prior } else { rest };
-            let mean = if edge.arm.visits == 0 { blueprint.mean } else { edge.mean };
-            let bound = mean + reach * prior / f64::from(edge.arm.visits + 1);
-            if bound > most {
-                (best, most) = (first + index, bound);
-            }
-        }
-        best
+            let mean = if edge.arm.visits == 0 { blueprint } else { edge.mean };
+            mean + reach * prior / f64::from(edge.arm.visits + 1)
+        })
     }
 
     /// Selects by UCB1 among the decisions that this world offers, with the availability count of each.
@@ -403,6 +410,161 @@ fn logarithm(number: u32) -> f64 {
     let power = number.ilog2();
     let fraction = f64::from(number) / f64::from(1u32 << power) - 1.0;
     std::f64::consts::LN_2 * (f64::from(power) + fraction)
+}
+
+/// A tree search. The caller supplies the worlds.
+#[derive(Clone, Debug)]
+pub(crate) struct Searcher<P: Policy> {
+    pub(crate) settings: SearchSettings<P>,
+    pub(crate) growth: TreeSettings,
+    /// Whether the call is tried outside the tree.
+    pub(crate) calls_apart: bool,
+    tree: SearchTree,
+    /// The arms of the root after half of the budget.
+    half: Vec<Arm>,
+}
+
+/// If the call is tried outside the tree, one in this many iterations tries it.
+const CALL_EVERY: u32 = 8;
+
+impl<P: Policy> Searcher<P> {
+    pub(crate) fn new(mut settings: SearchSettings<P>, mode: TreeMode) -> Searcher<P> {
+        let calls_apart = mode == TreeMode::Policy;
+        if !calls_apart {
+            settings.playouts.policy = PlayoutPolicy::Uniform;
+        }
+        let (expand, prior) = if calls_apart { (30, 0.9) } else { (1, 0.0) };
+        let growth = TreeSettings { mode, searcher: Seat::A, sees_all: false, exploration: 0.7, expand, prior };
+        Searcher { settings, growth, calls_apart, tree: SearchTree::default(), half: Vec::new() }
+    }
+
+    /// Searches from `view` in worlds that `draw` returns, and writes the tried decisions into `arms`.
+    pub(crate) fn search(
+        &mut self,
+        view: &Observation<'_>,
+        seated: &mut SearchState<P>,
+        arms: &mut Vec<Arm>,
+        mut draw: impl FnMut(&mut SearchSettings<P>, &mut SearchState<P>, u32, &mut SplitMix) -> State,
+    ) -> Action {
+        let choices = view.choices();
+        let base = seated.stream.next_u64();
+        let apart = self.calls_apart && choices.contains(Action::Call);
+        let truth = self
+            .growth
+            .sees_all
+            .then(|| draw(&mut self.settings, seated, u32::MAX, &mut SplitMix::new(base, u32::MAX)));
+        let face = |spot| truth.as_ref().map_or_else(|| view.face(spot), |world| world.face(spot));
+        let tried = |action: &Action| is_plausible(view, *action, face) && !(apart && *action == Action::Call);
+        arms.clear();
+        arms.extend(choices.iter().filter(tried).map(Arm::new));
+        if arms.is_empty() {
+            arms.extend(choices.nth(0).map(Arm::new));
+        }
+        if arms.len() == 1 && !apart {
+            return arms[0].action;
+        }
+        self.tree.plant(view.seat(), arms.iter().map(|arm| arm.action), self.settings.budget.most_iterations());
+        let mut call = apart.then(|| Arm::new(Action::Call));
+        self.growth.searcher = view.seat();
+        self.half.clear();
+        let mut countdown = self.settings.budget.begin();
+        while let Some(iteration) = countdown.next() {
+            if countdown.is_halfway(iteration) {
+                self.half.extend(self.tree.root());
+            }
+            let mut dice = Dice(SplitMix::new(base, iteration));
+            let mut world = draw(&mut self.settings, seated, iteration, &mut dice.0);
+            let mut past = seated.past.clone();
+            self.settings.playouts.enter(&mut world);
+            match &mut call {
+                Some(call) if iteration % CALL_EVERY == 0 => {
+                    world.carry_out(Action::Call, &mut dice, &mut HistorySink(&mut past));
+                    let values = self.settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
+                    call.add(values[view.seat().index()]);
+                }
+                _ => {
+                    let values = self.iterate(&seated.valuer, &mut world, &mut past, &mut dice);
+                    self.tree.learn(&values);
+                }
+            }
+        }
+        arms.clear();
+        arms.extend(self.tree.root());
+        let most = best(arms, self.settings.last).expect("the seat to act has a choice");
+        let chosen = choose(arms, self.settings.last, &mut seated.stream).map_or(most.action, |arm| arm.action);
+        let Some(call) = call else { return chosen };
+        arms.push(call);
+        if call.mean() >= self.late_mean(&most) { Action::Call } else { chosen }
+    }
+
+    /// The mean of an arm over the second half of the budget, in which the tree plays better than in the first.
+    fn late_mean(&self, best: &Arm) -> f64 {
+        let before = self.half.iter().find(|arm| arm.action == best.action);
+        match before {
+            Some(before) if before.visits < best.visits => {
+                (best.sum - before.sum) / f64::from(best.visits - before.visits)
+            }
+            _ => best.mean(),
+        }
+    }
+
+    /// One iteration: descends the tree, adds at most one node, and plays out.
+    #[inline]
+    fn iterate(
+        &mut self,
+        valuer: &Valuer,
+        world: &mut State,
+        past: &mut P::History,
+        dice: &mut Dice<SplitMix>,
+    ) -> [f64; MAX_SEATS] {
+        let growth = self.growth;
+        let mut sink = TreeSink { histories: SeatHistories::at_root(world, growth.searcher, growth.mode), past };
+        self.tree.descend();
+        loop {
+            let action = self.tree.select(world, &growth);
+            // The decisions of a node are legal in every world that reaches the node.
+            world.carry_out(action, dice, &mut sink);
+            if let Next::Leaf = self.go_on(world, &mut sink, dice) {
+                break;
+            }
+        }
+        self.settings.outcome(valuer, world, growth.searcher, sink.past, dice)
+    }
+
+    /// Plays on to the next decision that has a node, or until the iteration leaves the tree.
+    #[inline]
+    fn go_on(&mut self, world: &mut State, sink: &mut TreeSink<'_, P::History>, dice: &mut Dice<SplitMix>) -> Next {
+        let Searcher { settings: SearchSettings { playouts, .. }, growth, tree, .. } = self;
+        while let Some(actor) = world.actor() {
+            let action = if growth.mode == TreeMode::Policy && actor != growth.searcher {
+                playouts.decide(world, actor, growth.searcher, sink.past, dice)
+            } else {
+                let past = &*sink.past;
+                let first = || (growth.prior > 0.0).then(|| playouts.decide(world, actor, growth.searcher, past, dice));
+                match tree.follow(world, actor, &sink.histories, growth, first) {
+                    Ok(next) => return next,
+                    Err(forced) => forced,
+                }
+            };
+            world.carry_out(action, dice, sink);
+        }
+        Next::Leaf
+    }
+}
+
+/// Receives the events of a world during the descent of the tree.
+struct TreeSink<'a, Q> {
+    histories: SeatHistories,
+    past: &'a mut Q,
+}
+
+impl<Q: PublicHistory> Sink for TreeSink<'_, Q> {
+    #[expect(clippy::inline_always, reason = "the kind of event is constant at each call, so the matches disappear")]
+    #[inline(always)]
+    fn event(&mut self, event: &Event<Card>) {
+        self.histories.event(event);
+        self.past.notice(event);
+    }
 }
 
 #[cfg(test)]

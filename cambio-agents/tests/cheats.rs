@@ -1,6 +1,6 @@
 //! An agent that cheats with information beyond its observations, and the check that finds it.
 
-use cambio_agents::{Greedy, GreedyParams};
+use cambio_agents::roster;
 use cambio_core::rng::{Key, Seed};
 use cambio_core::testing::{CheckScope, NonconformanceKind, RandomAgent, check_agent};
 use cambio_core::{
@@ -26,7 +26,7 @@ fn streams_do_not_reveal_the_seed() {
 /// Remembers the cards on the table at the end of each match, and calls if it sees one of them in the same spot again.
 #[derive(Default)]
 struct Rememberer {
-    agent: Option<Greedy>,
+    agent: Option<Box<dyn Agent>>,
     /// The spots and cards at the end of earlier matches.
     known: Vec<(Spot, Card)>,
     seen: Vec<(Spot, Card)>,
@@ -34,7 +34,7 @@ struct Rememberer {
 
 impl Agent for Rememberer {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
-        let mut agent = Greedy::new(&GreedyParams::default());
+        let mut agent = roster().parse("greedy").unwrap().make();
         agent.begin(briefing)?;
         self.agent = Some(agent);
         self.seen.clear();

@@ -112,7 +112,7 @@ fn compare(spec: &str, preset: &str, seats: usize, key: Key, places: usize, roun
 /// Every agent of the roster without a text, with small budgets for searches, and parameters that cover more code.
 fn specs() -> Vec<(String, bool)> {
     let entries = roster();
-    let named = entries.entries().iter().filter(|entry| entry.text().is_none()).map(|entry| match entry.name() {
+    let named = entries.entries().iter().filter(|entry| entry.text.is_none()).map(|entry| match entry.name.as_str() {
         "rollout" => ("rollout(n=12)".to_owned(), true),
         "ismcts" => ("ismcts(iterations=24,expand=2)".to_owned(), true),
         "oracle" => ("oracle(iterations=12)".to_owned(), true),

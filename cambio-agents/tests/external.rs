@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use cambio_agents::{External, ExternalParams, roster};
+use cambio_agents::roster;
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::testing::{CheckScope, NonconformanceKind, RandomAgent, check_agent};
@@ -100,7 +100,7 @@ fn the_match_in_the_protocol_page_was_played() {
     let pipes = format!("tee '{}' | python3 '{}' | tee '{}'", logs[0].display(), bot.display(), logs[1].display());
     let rules = Rules::preset("classic").unwrap();
     let match_setup = MatchSetup { rules, seats: 2, key: Key::new(3, 0) };
-    let mut agents: [Box<dyn Agent>; 2] = [roster().parse("greedy").unwrap().make(), Box::new(shell(&pipes))];
+    let mut agents: [Box<dyn Agent>; 2] = [roster().parse("greedy").unwrap().make(), shell(&pipes)];
     play_match(&match_setup, &mut agents, &mut ()).unwrap();
     drop(agents);
     for (log, lines) in logs.iter().zip([said, answered]) {
@@ -115,33 +115,42 @@ fn the_match_in_the_protocol_page_was_played() {
 /// A shell command that answers `hello`.
 const HELLO: &str = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'; "#;
 
-const PATIENT: ExternalParams = ExternalParams { start_ms: 20_000, deadline_ms: 20_000 };
+type Bot = Box<dyn Agent>;
+
+/// The time limits for the start and for a decision of a bot that is fast enough.
+const PATIENT: (u32, u32) = (20_000, 20_000);
+
+/// A bot with this command and these time limits.
+fn bot(command: &str, (start_ms, deadline_ms): (u32, u32)) -> Bot {
+    let command = command.replace('\\', r"\\").replace('"', r#"\""#);
+    roster().parse(&format!("external(\"{command}\", start_ms={start_ms}, deadline_ms={deadline_ms})")).unwrap().make()
+}
 
 /// A bot that is a shell script.
-fn shell(script: &str) -> External {
+fn shell(script: &str) -> Bot {
     shell_within(script, PATIENT)
 }
 
-fn shell_within(script: &str, params: ExternalParams) -> External {
+fn shell_within(script: &str, limits: (u32, u32)) -> Bot {
     let script = script.replace('\'', r"'\''");
-    External::new(&format!("sh -c '{script}'"), &params).unwrap()
+    bot(&format!("sh -c '{script}'"), limits)
 }
 
 /// A shell script with this time limit for a decision.
-fn hurried(script: &str, deadline_ms: u32) -> External {
-    shell_within(script, ExternalParams { deadline_ms, ..PATIENT })
+fn hurried(script: &str, deadline_ms: u32) -> Bot {
+    shell_within(script, (PATIENT.0, deadline_ms))
 }
 
 /// A shell script with this time limit for the start.
-fn hurried_start(script: &str, start_ms: u32) -> External {
-    shell_within(script, ExternalParams { start_ms, ..PATIENT })
+fn hurried_start(script: &str, start_ms: u32) -> Bot {
+    shell_within(script, (start_ms, PATIENT.1))
 }
 
 /// Plays the bot in seat b against a random player; returns the error of the match, and checks that it stopped in time.
-fn stops(bot: External) -> String {
+fn stops(bot: Bot) -> String {
     let rules = Rules::preset("classic").unwrap();
     let match_setup = MatchSetup { rules, seats: 2, key: Key::new(42, 0) };
-    let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(bot)];
+    let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), bot];
     let begun = Instant::now();
     let error = play_match(&match_setup, &mut agents, &mut ()).unwrap_err();
     assert!(begun.elapsed() < Duration::from_secs(15), "{error}: after {:?}", begun.elapsed());
@@ -149,7 +158,7 @@ fn stops(bot: External) -> String {
 }
 
 /// Expects a fault of the bot whose reason begins with `reason`.
-fn faults(bot: External, reason: &str) {
+fn faults(bot: Bot, reason: &str) {
     let told = stops(bot);
     let found = told.strip_prefix("seat b cannot go on: the bot ").unwrap_or_else(|| panic!("{told}"));
     assert!(found.starts_with(reason), "{told}");
@@ -159,8 +168,8 @@ fn faults(bot: External, reason: &str) {
 
 #[test]
 fn a_bot_that_cannot_be_started_is_at_fault() {
-    faults(External::new("no-such-bot --fast", &PATIENT).unwrap(), "`no-such-bot` cannot be started: ");
-    faults(External::new("/", &PATIENT).unwrap(), "`/` cannot be started: ");
+    faults(bot("no-such-bot --fast", PATIENT), "`no-such-bot` cannot be started: ");
+    faults(bot("/", PATIENT), "`/` cannot be started: ");
 }
 
 #[test]
@@ -201,7 +210,7 @@ fn a_silent_bot_is_at_fault_after_its_deadline() {
 }
 
 /// A bot that answers every `decide` with the output of this shell command.
-fn answering(command: &str) -> External {
+fn answering(command: &str) -> Bot {
     shell(&format!("{HELLO} while read line; do case $line in *decide*) {command};; esac; done"))
 }
 

@@ -1,6 +1,6 @@
 //! The oracle beats the heuristic if its observer watches the match, and cannot play without the observer.
 
-use cambio_agents::{RosterEntry, roster};
+use cambio_agents::roster;
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::{MatchSetup, Rules, play_match};
@@ -48,7 +48,8 @@ fn an_oracle_with_its_observer_beats_everyone() {
 #[test]
 fn only_an_analyst_sees_all() {
     let roster = roster();
-    let seeing: Vec<&str> = roster.entries().iter().filter(|entry| entry.sees_all()).map(RosterEntry::name).collect();
+    let seeing: Vec<&str> =
+        roster.entries().iter().filter(|entry| entry.sees_all).map(|entry| entry.name.as_str()).collect();
     assert_eq!(seeing, ["oracle"]);
     assert!(!roster.parse("rollout(time_ms=5)").unwrap().is_reproducible());
     assert!(roster.parse("rollout(n=5)").unwrap().is_reproducible());

@@ -52,7 +52,7 @@ fn hidden(view: &Observation<'_>) -> Vec<Spot> {
 
 /// The cross-entropy of the predicted class of each card, summed over the cards.
 fn cross_entropy(space: &TensorSpace, state: &State, cards: &[Spot], worlds: &[State]) -> f64 {
-    let class = |world: &State, spot| space.class_of(world.face(spot).expect("a card lies there"));
+    let class = |world: &State, spot| world.table().rules().class(world.face(spot).expect("a card lies there"));
     let loss = |&spot: &Spot| {
         let truth = class(state, spot);
         let hits = worlds.iter().filter(|world| class(world, spot) == truth).count() as f64;

@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     if let Some(name) = &args.name {
         let bare = name.split('(').next().unwrap_or(name).trim();
-        match roster.entries().iter().find(|entry| entry.name() == bare) {
+        match roster.entries().iter().find(|entry| entry.name == bare) {
             Some(entry) => list(std::slice::from_ref(entry), &mut out)?,
             // This fails, with an error that lists the agents.
             None => drop(roster.parse(bare)?),
@@ -106,18 +106,18 @@ fn keep(record: &Record) -> std::io::Result<String> {
 /// Writes the agents with their descriptions and parameters.
 fn list(entries: &[RosterEntry], out: &mut impl Write) -> std::io::Result<()> {
     for (number, entry) in entries.iter().enumerate() {
-        writeln!(out, "{}", entry.name())?;
+        writeln!(out, "{}", entry.name)?;
         let mut say = |text: &str, hang: &str| {
             let options = textwrap::Options::new(WIDTH).initial_indent("    ").subsequent_indent(hang);
             writeln!(out, "{}", textwrap::fill(text, options))
         };
-        say(entry.about(), "    ")?;
-        if let Some(text) = entry.text() {
-            say(&format!("{}(\"{}\"): {}", entry.name(), text.name, text.meaning), "        ")?;
+        say(&entry.about, "    ")?;
+        if let Some(text) = entry.text {
+            say(&format!("{}(\"{}\"): {}", entry.name, text.name, text.meaning), "        ")?;
         }
         if let Some(like) = entries[..number].iter().find(|other| has_the_same_params(other, entry)) {
             let changes: Vec<String> = changes(like, entry);
-            say(&format!("Parameters as for {}, but {}.", like.name(), changes.join(", ")), "    ")?;
+            say(&format!("Parameters as for {}, but {}.", like.name, changes.join(", ")), "    ")?;
             continue;
         }
         for param in entry.params() {

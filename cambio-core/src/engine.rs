@@ -10,7 +10,7 @@ pub(crate) mod snap;
 pub(crate) mod state;
 pub(crate) mod table;
 
-pub use action::{Action, Choices, ParseActionError};
+pub use action::{Action, Choices};
 pub use chance::{Chance, Dice, RaceOrder, RoundChance, SnapRace};
 pub use event::{EndReason, Event, Sighting, Sink, SnapOutcome};
 pub use motion::{Motion, OnTable};

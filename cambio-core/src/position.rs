@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::engine::event::{EndReason, Event, Sighting, SnapOutcome};
 use crate::engine::observation::{OwnedObservation, Private};
-use crate::engine::state::Setup;
+use crate::engine::state::{Order, Setup};
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rng::Stream;
 use crate::rules::card::{Card, MAX_KINDS, Power};
 use crate::rules::knob::{CallWhen, Callers, Peek, Window};
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
-use crate::text::excerpt;
+use crate::text::{ParseError, excerpt};
 use crate::{
     Action, Agent, AgentError, Briefing, Knowledge, Notice, Observation, Observer, Rules, RulesSpec, Score, Standing,
     State, View as _,
@@ -43,11 +43,6 @@ pub struct Position {
     rounds: usize,
 }
 
-/// The error for a text that is not a position. The message names the field and its valid values.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct PositionError(String);
-
 impl Position {
     /// The position of a seat, with the totals of the match before this round, seat a first, and the number of earlier rounds.
     ///
@@ -70,7 +65,7 @@ impl Position {
     ///
     /// # Errors
     /// If the text is not a position, or names seats, spots or cards that the table does not have.
-    pub fn read_exact(text: &str) -> Result<Position, PositionError> {
+    pub fn read_exact(text: &str) -> Result<Position, ParseError> {
         read(text, true)
     }
 
@@ -386,10 +381,10 @@ struct Fields<'t> {
     rules: &'t Rules,
 }
 
-type Read<T> = Result<T, PositionError>;
+type Read<T> = Result<T, ParseError>;
 
 fn refuse<T>(field: &str, found: &str, expected: impl fmt::Display) -> Read<T> {
-    Err(PositionError(format!("`{field}={}`: expected {expected}", excerpt(found))))
+    Err(ParseError(format!("`{field}={}`: expected {expected}", excerpt(found))))
 }
 
 impl<'t> Fields<'t> {
@@ -461,22 +456,19 @@ fn read_card(rules: &Rules, text: &str) -> Option<Card> {
 fn read_rules(text: &str) -> Read<(Rules, &str)> {
     if text.is_empty() || text.contains('\n') {
         let expected = "expected one line such as `classic a=7s,2h,?,? b=?,?,?,?`";
-        return Err(PositionError(format!(
-            "{expected}, found {}",
-            if text.is_empty() { "nothing" } else { "several" }
-        )));
+        return Err(ParseError(format!("{expected}, found {}", if text.is_empty() { "nothing" } else { "several" })));
     }
     let (spec, rest) = if text.starts_with('{') {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         let value = values.next().expect("the text is not empty");
-        let value = value.map_err(|error| PositionError(format!("the rules are not valid JSON: {error}")))?;
+        let value = value.map_err(|error| ParseError(format!("the rules are not valid JSON: {error}")))?;
         let rest = &text[values.byte_offset()..];
         (RulesSpec::from_json(&value), rest)
     } else {
         let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
         (RulesSpec::preset(name), rest)
     };
-    let rules = spec.and_then(RulesSpec::validate).map_err(|error| PositionError(error.to_string()))?;
+    let rules = spec.and_then(RulesSpec::validate).map_err(|error| ParseError(error.to_string()))?;
     Ok((rules, rest))
 }
 
@@ -485,10 +477,10 @@ fn read_fields(text: &str) -> Read<BTreeMap<&str, &str>> {
     let mut fields = BTreeMap::new();
     for field in text.split_whitespace() {
         let Some((name, value)) = field.split_once('=') else {
-            return Err(PositionError(format!("`{}`: expected a field such as `turns=6`", excerpt(field))));
+            return Err(ParseError(format!("`{}`: expected a field such as `turns=6`", excerpt(field))));
         };
         if fields.insert(name, value).is_some() {
-            return Err(PositionError(format!("the field `{}` is given twice", excerpt(name))));
+            return Err(ParseError(format!("the field `{}` is given twice", excerpt(name))));
         }
     }
     Ok(fields)
@@ -575,7 +567,7 @@ impl Fields<'_> {
             Some("held") => Ok(Phase::Held(CardSource::Stock)),
             Some("took") => match held {
                 Some(card) => Ok(Phase::Held(CardSource::Pile(card))),
-                None => Err(PositionError("`phase=took` needs the field `held`".to_owned())),
+                None => Err(ParseError("`phase=took` needs the field `held`".to_owned())),
             },
             Some(word) => match Phase::WITHOUT_CARD.into_iter().find(|phase| phase.word() == word) {
                 Some(phase) => Ok(phase),
@@ -614,8 +606,9 @@ impl Fields<'_> {
         let callers = self.seats("calls")?;
         let power_of = first.filter(|_| matches!(phase, Phase::Power | Phase::Show));
         let all = |seats: Vec<Seat>| seats.into_iter().collect::<SeatSet>();
+        let carry = CarryOver { extra_card: all(self.seats("cards")?), extra_peek: all(self.seats("peeks")?) };
+        let setup = Setup { rules: *rules, seats, starter, carry };
         let mut table = Table {
-            rules: *rules,
             occupied,
             pointed: self.spots("looked")?,
             named: self.spots("named")?,
@@ -623,36 +616,27 @@ impl Fields<'_> {
             pile,
             pile_points: (0..rules.kinds().len()).filter_map(Card::new).map(points).sum(),
             pile_len: pile.iter().copied().map(u16::from).sum(),
-            stock_len: 0,
             reshuffles: self.number("reshuffles", 0)?,
             turns,
-            seats: seats as u8,
-            starter,
             turn,
             asked,
             phase,
             opening: self.or("opening", Opening::Landing, "`landing`, `flip` or `power`", read_opening)?,
             top: if matches!(phase, Phase::Held(CardSource::Pile(_))) { None } else { first },
-            top_spent: false,
             opener: self.card("opener")?.or(first.filter(|_| phase == Phase::Window)),
             power: self.card("power")?.or(power_of).map_or(Power::NONE, |card| rules.power(card)),
             step: self.or("step", 0, "a number from 0 to 4", |_, text| text.parse().ok().filter(|&step| step <= 4))?,
-            cheated: false,
-            declined_look: false,
-            carried_out: false,
-            won: false,
-            frozen: false,
             gap: self.or("gap", None, "a spot such as `b2`", |_, text| text.parse().ok().map(Some))?,
             first_caller: callers.first().copied(),
             callers: all(callers),
             safe: all(self.seats("safe")?),
-            carry: CarryOver { extra_card: all(self.seats("cards")?), extra_peek: all(self.seats("peeks")?) },
             ended: self.or("ended", None, "why the round ended, such as `call`", read_reason)?,
+            ..State::empty(&setup, Order::Dealt).table
         };
         self.flags(&mut table)?;
         let private = Private { seat, faces, held };
         let rest = rest_of_deck(&table).ok_or_else(|| {
-            PositionError(format!("the position has more cards than the deck, which has {}", rules.deck().len()))
+            ParseError(format!("the position has more cards than the deck, which has {}", rules.deck().len()))
         })?;
         table.stock_len = rest;
         Ok(OwnedObservation { table, private })
@@ -672,9 +656,9 @@ impl Fields<'_> {
 }
 
 impl FromStr for Position {
-    type Err = PositionError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Position, PositionError> {
+    fn from_str(text: &str) -> Result<Position, ParseError> {
         let position = read(text, false)?;
         let view = &position.view;
         check_table(view)?;
@@ -683,7 +667,7 @@ impl FromStr for Position {
             let of_asked = OwnedObservation { table: view.table, private: blank };
             let choices = if asked == view.private.seat { view.choices() } else { of_asked.choices() };
             if choices.is_empty() {
-                return Err(PositionError(format!("seat {asked} has no legal decision in this position")));
+                return Err(ParseError(format!("seat {asked} has no legal decision in this position")));
             }
         }
         Ok(position.without_past())
@@ -697,9 +681,9 @@ fn read(text: &str, is_exact: bool) -> Read<Position> {
     let seats = Seat::ALL.iter().take_while(|seat| fields.left.contains_key(seat.to_string().as_str())).count();
     if seats < 2 {
         let expected = "expected the layouts of two or more seats, such as `a=7s,?,?,? b=?,?,?,?`";
-        return Err(PositionError(expected.to_owned()));
+        return Err(ParseError(expected.to_owned()));
     }
-    rules.covers(seats).map_err(|error| PositionError(error.to_string()))?;
+    rules.covers(seats).map_err(|error| ParseError(error.to_string()))?;
     let mut view = fields.view(seats)?;
     if is_exact {
         view.table.turn = fields.seat("turn", view.table.turn)?;
@@ -709,9 +693,9 @@ fn read(text: &str, is_exact: bool) -> Read<Position> {
     if let Some((name, _)) = fields.left.first_key_value() {
         let fields = "the fields are the layouts `a`, `b` and so on, `turns`, `start`, `phase`, `act`, `view`, `held`, `pile`, \
                       `calls`, and some for rare cases";
-        return Err(PositionError(format!("the field `{}` does not exist; {fields}", excerpt(name))));
+        return Err(ParseError(format!("the field `{}` does not exist; {fields}", excerpt(name))));
     }
-    view.check().map_err(PositionError)?;
+    view.check().map_err(ParseError)?;
     Ok(Position { view, totals, rounds })
 }
 
@@ -818,7 +802,7 @@ fn check_table(view: &OwnedObservation) -> Read<()> {
         ),
     ];
     match checks.into_iter().find(|(holds, _)| !holds) {
-        Some((_, reason)) => Err(PositionError(reason.to_owned())),
+        Some((_, reason)) => Err(ParseError(reason.to_owned())),
         None => Ok(()),
     }
 }

@@ -4,7 +4,6 @@ pub(crate) mod replay;
 pub(crate) mod save;
 
 pub use replay::replay;
-pub use save::RestoreError;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -89,6 +88,12 @@ impl InvalidRecord {
         InvalidRecord { round: None, decision: None, what: what.into() }
     }
 
+    /// A field must have other values.
+    pub(crate) fn field(field: &str, allowed: &str, found: Option<&Value>) -> InvalidRecord {
+        let found = found.map_or_else(|| "nothing".to_owned(), brief);
+        InvalidRecord::new(format!("`{field}` must be {allowed}, found {found}"))
+    }
+
     pub(crate) fn in_round(self, round: usize) -> InvalidRecord {
         InvalidRecord { round: Some(round), ..self }
     }
@@ -118,20 +123,12 @@ impl Record {
         let Value::Object(mut fields) = value else {
             return Err(InvalidRecord::new("not a record: a record is a JSON object"));
         };
-        match fields.get("format") {
-            Some(Value::String(format)) if format == FORMAT => {}
-            found => {
-                let found = found.map_or("nothing".to_owned(), brief);
-                return Err(InvalidRecord::new(format!("`format` must be \"{FORMAT}\", found {found}")));
-            }
+        let format = fields.get("format");
+        if format.and_then(Value::as_str) != Some(FORMAT) {
+            return Err(InvalidRecord::field("format", &format!("\"{FORMAT}\""), format));
         }
-        let rounds = match fields.shift_remove("rounds") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(rounds)) => rounds,
-            Some(other) => return Err(InvalidRecord::new(format!("`rounds` must be a list, found {}", brief(&other)))),
-        };
-        let read = |(number, round)| RoundRecord::read(round).map_err(|flaw: InvalidRecord| flaw.in_round(number + 1));
-        let rounds = rounds.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        let read = |number, round| RoundRecord::read(round).map_err(|flaw| flaw.in_round(number + 1));
+        let rounds = list(&mut fields, "rounds", read)?;
         Ok(Record { fields, rounds })
     }
 
@@ -161,45 +158,45 @@ impl RoundRecord {
                 return Err(InvalidRecord::new(format!("starter must be a seat's letter, found {}", brief(&other))));
             }
         };
-        let mut list = |name: &str| match fields.shift_remove(name) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(list)) => Ok(list),
-            Some(other) => Err(InvalidRecord::new(format!("{name} must be a list, found {}", brief(&other)))),
-        };
-        let deck = texts("deck", list("deck")?)?;
-        let mut decisions = Vec::new();
-        for (number, decision) in list("decisions")?.into_iter().enumerate() {
-            match decision {
-                Value::String(decision) => decisions.push(decision),
-                other => {
-                    let what = format!("a decision must be a text such as \"a draw\", found {}", brief(&other));
-                    return Err(InvalidRecord::new(what).at(number + 1));
-                }
+        let deck = list(&mut fields, "deck", |_, label| text("deck", label))?;
+        let decisions = list(&mut fields, "decisions", |number, decision| match decision {
+            Value::String(decision) => Ok(decision),
+            other => {
+                let what = format!("a decision must be a text such as \"a draw\", found {}", brief(&other));
+                Err(InvalidRecord::new(what).at(number + 1))
             }
-        }
-        let mut lists = |name: &str| -> Result<Vec<Vec<String>>, InvalidRecord> {
-            list(name)?
-                .into_iter()
-                .map(|inner| match inner {
-                    Value::Array(inner) => texts(name, inner),
-                    other => {
-                        Err(InvalidRecord::new(format!("{name} must contain lists of texts, found {}", brief(&other))))
-                    }
-                })
-                .collect()
+        })?;
+        let mut lists = |name| {
+            list(&mut fields, name, |_, inner| match inner {
+                Value::Array(inner) => inner.into_iter().map(|label| text(name, label)).collect(),
+                other => {
+                    Err(InvalidRecord::new(format!("{name} must contain lists of texts, found {}", brief(&other))))
+                }
+            })
         };
         let (races, reshuffles) = (lists("races")?, lists("reshuffles")?);
         Ok(RoundRecord { starter, deck, decisions, races, reshuffles, fields })
     }
 }
 
-fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, InvalidRecord> {
-    list.into_iter()
-        .map(|value| match value {
-            Value::String(text) => Ok(text),
-            other => Err(InvalidRecord::new(format!("{name} must contain texts, found {}", brief(&other)))),
-        })
-        .collect()
+/// Takes a list out of the fields, and reads its items with their numbers. A missing list is empty.
+fn list<T>(
+    fields: &mut Map<String, Value>,
+    name: &str,
+    read: impl Fn(usize, Value) -> Result<T, InvalidRecord>,
+) -> Result<Vec<T>, InvalidRecord> {
+    match fields.shift_remove(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) => items.into_iter().enumerate().map(|(number, item)| read(number, item)).collect(),
+        Some(other) => Err(InvalidRecord::new(format!("{name} must be a list, found {}", brief(&other)))),
+    }
+}
+
+fn text(name: &str, value: Value) -> Result<String, InvalidRecord> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(InvalidRecord::new(format!("{name} must contain texts, found {}", brief(&other)))),
+    }
 }
 
 /// The value as text for a message, cut after 60 characters.

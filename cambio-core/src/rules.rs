@@ -7,20 +7,19 @@ pub(crate) mod card;
 mod check;
 mod deck;
 pub mod knob;
-mod meaning;
 pub(crate) mod score;
 pub(crate) mod seat;
 mod spec;
 
-pub use card::{Card, Kind, MAX_KINDS, ParsePowerError, Power, PowerStep};
+pub use card::{Card, Kind, MAX_KINDS, Power, PowerStep};
 pub use score::Score;
-pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, SPOTS, Seat, SeatSet, Spot, SpotIter, SpotSet};
+pub use seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::rules::knob::{MatchEnd, Matching};
-use crate::text::{did_you_mean, excerpt};
+use crate::text::{ParseError, did_you_mean, excerpt};
 
 pub use deck::Deck;
 use deck::{KIND_FIELDS, MOST_KINDS};
@@ -79,7 +78,7 @@ pub enum RulesError {
     KindField { number: usize, field: &'static str, found: String, allowed: &'static str },
     /// The text of a kind's power is not valid.
     #[error("`power` of kind {number} of the deck: {source}")]
-    Power { number: usize, source: ParsePowerError },
+    Power { number: usize, source: ParseError },
     /// The table `points` or `powers` has a key that is neither a label nor a rank of the deck.
     #[error(
         "field `{field}` must name labels or ranks of the deck, found `{}`; {nearest}`cambio rules` and the name of a \

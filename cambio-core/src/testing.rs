@@ -9,7 +9,7 @@ use crate::rules::PRESETS;
 use crate::rules::seat::{MAX_SEATS, SPOTS, SeatSet, Spot, SpotSet};
 use crate::{
     Action, Agent, AgentError, Briefing, Card, Event, Knowledge, Match, MatchResult, MatchSetup, Notice, Observation,
-    Observer, Phase, Players, Record, Recorder, Rules, Score, Seat, Sighting, Standing, State, Table, play_match,
+    Observer, Phase, Players, Record, Recorder, Rules, Score, Seat, Standing, State, Table, play_match,
 };
 
 /// An agent that chooses uniformly among the legal decisions.
@@ -137,13 +137,13 @@ pub enum NonconformanceKind {
     Clairvoyant { seat: Seat, first: Action, second: Action },
 }
 
-/// A notice or a decision of one seat in a match.
+/// A notice to all seats or a decision of one seat in a match.
 enum TranscriptEntry {
     RoundBegins(Setup, usize, Vec<Score>),
-    Event(Sighting),
-    Table(Box<Table>),
+    Event(Event<Card>),
     /// A decision in the true world, with another world that is indistinguishable for the seat.
     Decision {
+        seat: Seat,
         truth: Box<State>,
         other: Box<State>,
         action: Action,
@@ -152,58 +152,50 @@ enum TranscriptEntry {
     MatchEnds(MatchResult),
 }
 
-/// An observer that records the notices and decisions of each seat.
-struct SeatTranscripts {
-    entries: Vec<Vec<TranscriptEntry>>,
+/// An observer that records the notices and decisions of a match.
+struct Transcript {
+    entries: Vec<TranscriptEntry>,
     knowledge: Vec<Knowledge>,
     stream: Stream,
     decisions: u64,
 }
 
-impl SeatTranscripts {
-    fn new(rules: &Rules, seats: usize, key: Key) -> SeatTranscripts {
-        SeatTranscripts {
-            entries: (0..seats).map(|_| Vec::new()).collect(),
+impl Transcript {
+    fn new(rules: &Rules, seats: usize, key: Key) -> Transcript {
+        Transcript {
+            entries: Vec::new(),
             knowledge: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect(),
             stream: Key::new(u64::MAX, key.deal).stream(Purpose::Deck, 0),
             decisions: 0,
         }
     }
-
-    fn add(&mut self, entry: impl Fn() -> TranscriptEntry) {
-        self.entries.iter_mut().for_each(|entries| entries.push(entry()));
-    }
 }
 
-impl Observer for SeatTranscripts {
+impl Observer for Transcript {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
-        self.add(|| TranscriptEntry::RoundBegins(standing.setup, standing.round, standing.totals.to_vec()));
+        self.entries.push(TranscriptEntry::RoundBegins(standing.setup, standing.round, standing.totals.to_vec()));
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        for ((entries, knowledge), seat) in self.entries.iter_mut().zip(&mut self.knowledge).zip(Seat::ALL) {
-            let sighting = event.seen_from(seat);
-            knowledge.notice(&sighting);
-            entries.push(TranscriptEntry::Event(sighting));
+        for (knowledge, seat) in self.knowledge.iter_mut().zip(Seat::ALL) {
+            knowledge.notice(&event.seen_from(seat));
         }
+        self.entries.push(TranscriptEntry::Event(*event));
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        for (entries, _) in self.entries.iter_mut().zip(Seat::ALL).filter(|&(_, other)| other != seat) {
-            entries.push(TranscriptEntry::Table(Box::new(*state.table())));
-        }
         let other = self.knowledge[seat.index()].sample(&state.observe(seat), &mut self.stream);
         let (truth, other) = (Box::new(state.clone()), Box::new(other));
-        self.entries[seat.index()].push(TranscriptEntry::Decision { truth, other, action });
+        self.entries.push(TranscriptEntry::Decision { seat, truth, other, action });
         self.decisions += 1;
     }
 
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        self.add(|| TranscriptEntry::RoundEnds(Box::new(*result)));
+        self.entries.push(TranscriptEntry::RoundEnds(Box::new(*result)));
     }
 
     fn match_ends(&mut self, game: &Match) {
-        self.add(|| TranscriptEntry::MatchEnds(MatchResult::of(game)));
+        self.entries.push(TranscriptEntry::MatchEnds(MatchResult::of(game)));
     }
 }
 
@@ -238,12 +230,16 @@ fn repeat<A: Agent>(
                 let (setup, totals) = (relabelling.setup(setup), relabelling.by_seat(totals));
                 players.round_begins(&Standing { round: *round, setup, totals: &totals }, &[]);
             }
-            TranscriptEntry::Event(sighting) => players.notice(seat, Notice::Event(&relabelling.event(sighting))),
-            TranscriptEntry::Table(table) if is_spectator => {
-                players.notice(seat, Notice::Table(&relabelling.table(table)));
+            TranscriptEntry::Event(event) => {
+                let sighting = relabelling.event(&event.seen_from(briefing.seat));
+                players.notice(seat, Notice::Event(&sighting));
             }
-            TranscriptEntry::Table(_) => {}
-            TranscriptEntry::Decision { truth, other, action } => {
+            TranscriptEntry::Decision { seat: decider, truth, .. } if *decider != briefing.seat => {
+                if is_spectator {
+                    players.notice(seat, Notice::Table(&relabelling.table(truth.table())));
+                }
+            }
+            TranscriptEntry::Decision { truth, other, action, .. } => {
                 let world = if shown == ReplayedWorld::Other { other } else { truth };
                 let table = relabelling.table(world.table());
                 let view = relabelling.observe(world, briefing.seat, &table);
@@ -333,10 +329,11 @@ fn check_match<A: Agent>(
     recorder: &mut Recorder,
 ) -> Result<u64, NonconformanceKind> {
     let MatchSetup { rules, seats, key } = *match_setup;
-    let mut transcripts = SeatTranscripts::new(&rules, seats, key);
+    let mut transcript = Transcript::new(&rules, seats, key);
     let mut agents: Vec<A> = (0..seats).map(|_| make()).collect();
-    play(match_setup, &mut agents, &mut (&mut transcripts, recorder))?;
-    for ((entries, reused), seat) in transcripts.entries.iter().zip(reused).zip(Seat::ALL) {
+    play(match_setup, &mut agents, &mut (&mut transcript, recorder))?;
+    let entries = &transcript.entries;
+    for (reused, seat) in reused.iter_mut().zip(Seat::ALL) {
         let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
         let again = |agent: &mut A, shown| repeat(agent, &briefing, entries, shown).map_err(NonconformanceKind::Failed);
         if let Some((first, second)) = again(&mut make(), ReplayedWorld::Truth)? {
@@ -351,8 +348,7 @@ fn check_match<A: Agent>(
         let mut elsewhere = make();
         let next = seat.next(seats);
         let there = Briefing { rules: &rules, seats, seat: next, stream: &key.agent(next) };
-        let seen = &transcripts.entries[next.index()];
-        repeat(&mut elsewhere, &there, seen, ReplayedWorld::Truth).map_err(NonconformanceKind::Failed)?;
+        repeat(&mut elsewhere, &there, entries, ReplayedWorld::Truth).map_err(NonconformanceKind::Failed)?;
         if let Some((first, second)) = again(&mut elsewhere, ReplayedWorld::Truth)? {
             return Err(NonconformanceKind::Remembering { seat, first, second });
         }
@@ -363,7 +359,7 @@ fn check_match<A: Agent>(
             return Err(NonconformanceKind::Partial { seat, first, moved, same, second });
         }
     }
-    Ok(transcripts.decisions)
+    Ok(transcript.decisions)
 }
 
 /// Renames all seats by shifting their letters by the same number of places. The order of the seats does not change.

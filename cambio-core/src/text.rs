@@ -5,6 +5,11 @@ use std::io;
 
 use serde::de::DeserializeOwned;
 
+/// The error for a text that is not a decision, a spot, a power or a position. The message names the valid texts.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ParseError(pub(crate) String);
+
 /// A text from outside the program, made safe to quote in a message; see [`excerpt`].
 #[derive(Clone, Copy, Debug)]
 pub struct Excerpt<'t> {

@@ -1,7 +1,6 @@
 //! A stepped match equals the referee's match, and can be cloned, saved and restored at any decision.
 
 use cambio_core::engine::{RaceOrder, SnapOutcome};
-use cambio_core::record::RestoreError;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::testing::RandomAgent;
@@ -166,13 +165,12 @@ fn errors_of_restoring_name_the_place() {
         Playing::restore(&changed).unwrap_err()
     };
     let without_seed = refused(&|record| drop(record.fields.remove("seed")));
-    assert!(matches!(without_seed, RestoreError::Field { field: "seed", .. }));
     assert_eq!(
         without_seed.to_string(),
         "`seed` must be a whole number below 2^64 or 64 hexadecimal digits, found nothing"
     );
     let nine = refused(&|record| record.fields["seats"] = 9.into());
-    assert!(matches!(nine, RestoreError::Rules(_)), "{nine}");
+    assert_eq!(nine.to_string(), "`seats` must be a whole number from 2 to 8, found 9");
     let illegal = refused(&|record| record.rounds[0].decisions[3] = "a fly".to_owned());
     assert!(illegal.to_string().starts_with("round 1, decision 4: illegal decision `a fly`; legal: "), "{illegal}");
     let other_deal = refused(&|record| record.rounds[0].deck.swap(0, 1));

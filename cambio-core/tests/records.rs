@@ -553,7 +553,7 @@ fn errors_in_a_record_name_the_allowed_values() {
         ("7", "not a record: a record is a JSON object"),
         ("{}", "`format` must be \"cambio-record/1\", found nothing"),
         (r#"{"format":"cambio-record/2"}"#, "`format` must be \"cambio-record/1\", found \"cambio-record/2\""),
-        (r#"{"format":"cambio-record/1","rounds":7}"#, "`rounds` must be a list, found 7"),
+        (r#"{"format":"cambio-record/1","rounds":7}"#, "rounds must be a list, found 7"),
         (r#"{"format":"cambio-record/1","rounds":[7]}"#, "a round must be an object, found 7"),
         (r#"{"format":"cambio-record/1","rounds":[{"deck":[7]}]}"#, "deck must contain texts, found 7"),
         (r#"{"format":"cambio-record/1","rounds":[{"deck":"7h"}]}"#, "deck must be a list, found \"7h\""),

@@ -45,7 +45,7 @@ impl Observer for Follower {
         match table.phase() {
             Phase::Window => {
                 self.windows += 1;
-                assert!(table.may_snap().contains(seat), "{seat} is asked");
+                assert!(table.snap_rights().seats().contains(seat), "{seat} is asked");
                 if !spec.snap_known_only {
                     assert_eq!(state.choices().targets(), table.snap_targets(seat));
                 }

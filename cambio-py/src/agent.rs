@@ -309,8 +309,8 @@ pub(crate) fn agent(spec: &str) -> PyResult<PyAgent> {
 #[pyfunction]
 pub(crate) fn agents(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
-    for entry in roster().entries().iter().filter(|entry| !entry.sees_all()) {
-        dict.set_item(entry.name(), entry.about())?;
+    for entry in roster().entries().iter().filter(|entry| !entry.sees_all) {
+        dict.set_item(&entry.name, &entry.about)?;
     }
     Ok(dict)
 }

@@ -122,7 +122,7 @@ pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
 
 /// Reads a spot such as `a3`.
 pub(crate) fn spot(text: &str) -> PyResult<Spot> {
-    text.parse().map_err(|error: cambio_core::rules::ParseSpotError| error::CambioError::new_err(error.to_string()))
+    text.parse().map_err(|error: cambio_core::text::ParseError| error::CambioError::new_err(error.to_string()))
 }
 
 /// Reads a seed: a whole number or a non-empty text, as in experiment files.

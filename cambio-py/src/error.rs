@@ -2,8 +2,9 @@
 
 use cambio_agents::SpecError;
 use cambio_core::RulesError as BadRules;
-use cambio_core::engine::{IllegalAction as Illegal, ParseActionError};
-use cambio_core::record::{InvalidRecord, RestoreError};
+use cambio_core::engine::IllegalAction as Illegal;
+use cambio_core::record::InvalidRecord;
+use cambio_core::text::ParseError;
 use cambio_sim::PlayError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -42,9 +43,8 @@ macro_rules! conversions {
 conversions! {
     rules: BadRules => RulesError,
     illegal: Illegal => IllegalAction,
-    action: ParseActionError => ActionError,
+    action: ParseError => ActionError,
     record: InvalidRecord => RecordError,
-    restore: RestoreError => RecordError,
     spec: SpecError => AgentError,
 }
 

@@ -280,7 +280,7 @@ impl PyGame {
     /// Restores the match of a record, after its last decision. The record must have its seed and deal.
     #[staticmethod]
     fn restore(record: &PyRecord) -> PyResult<PyGame> {
-        let playing = Playing::restore(&record.record).map_err(error::restore)?;
+        let playing = Playing::restore(&record.record).map_err(error::record)?;
         let (rules, seats, key) = (*playing.rules(), playing.seats(), playing.key());
         GameEpisode::replayed(&rules, seats, key, Reward::Rank, playing.actions()).map(PyGame::from)
     }

@@ -268,7 +268,7 @@ properties! { PyLayout, this,
     classes<'py>(py): PyResult<Bound<'py, PyTuple>> = {
         let mut classes: Vec<Vec<&str>> = vec![Vec::new(); this.space.classes()];
         for card in (0..this.rules.kinds().len()).filter_map(Card::new) {
-            classes[this.space.class_of(card)].push(this.rules.label(card));
+            classes[this.rules.class(card)].push(this.rules.label(card));
         }
         let classes = classes.into_iter().map(|labels| PyTuple::new(py, labels)).collect::<PyResult<Vec<_>>>()?;
         PyTuple::new(py, classes)

@@ -106,7 +106,7 @@ pub(crate) fn _command(
     program: String,
     words: Vec<OsString>,
 ) -> PyResult<u8> {
-    if let Some((name, _)) = agents.iter().find(|(name, _)| roster().entries().iter().any(|entry| entry.name() == name))
+    if let Some((name, _)) = agents.iter().find(|(name, _)| roster().entries().iter().any(|entry| entry.name == *name))
     {
         return Err(error::AgentError::new_err(format!(
             "the library has an agent `{name}`; give the Python agent another name"

@@ -94,7 +94,7 @@ impl AdviceOptions {
             games: self.games,
             seed: self.seed,
         };
-        let advice = Advice::of(position, &settings, goes_on).map_err(|error| error.to_string())?;
+        let advice = Advice::of(position, &settings, goes_on)?;
         Ok(ShownAdvice { options: self.clone(), position: position.to_string(), advice })
     }
 }

@@ -34,7 +34,6 @@ pub struct Game {
     rules: Rules,
     id: HistoryKey,
     histories: u64,
-    terminals: u64,
     pub(crate) trees: [SequenceTree; SEATS],
     pub(crate) payoffs: Payoffs,
 }
@@ -207,14 +206,13 @@ impl Game {
             merged: 0,
             worth: TerminalValues::new(rules),
             histories: 0,
-            terminals: 0,
         };
         walk(rules, [0; SEATS], &mut compiler)?;
-        let Compiler { trees, mut entries, histories, terminals, .. } = compiler;
+        let Compiler { trees, mut entries, histories, .. } = compiler;
         merge(&mut entries);
         entries.retain(|entry| entry.value != 0.0);
         let payoffs = Payoffs::of(&entries, trees[0].sequences());
-        Ok(Game { rules: *rules, id: rules_id(rules), histories, terminals, trees, payoffs })
+        Ok(Game { rules: *rules, id: rules_id(rules), histories, trees, payoffs })
     }
 
     /// The rules.
@@ -231,11 +229,6 @@ impl Game {
     /// documentation](crate)), including the root. A decision with a single choice is not counted.
     pub fn histories(&self) -> u64 {
         self.histories
-    }
-
-    /// The number of terminal histories.
-    pub fn terminals(&self) -> u64 {
-        self.terminals
     }
 
     /// The number of information sets of a seat.
@@ -264,11 +257,6 @@ impl Game {
     /// If the seat has no such information set.
     pub fn choices(&self, seat: Seat, set: usize) -> &[Action] {
         self.trees[seat.index()].actions(set)
-    }
-
-    /// The number of choices at all information sets of a seat together: the length of arrays for [`Game::strategy`].
-    pub fn choice_count(&self, seat: Seat) -> usize {
-        self.trees[seat.index()].sequences() - 1
     }
 
     /// The positions of the choices of an information set in an array of all choices of the seat. Such an array has the
@@ -319,7 +307,6 @@ struct Compiler<'p> {
     merged: usize,
     worth: TerminalValues,
     histories: u64,
-    terminals: u64,
 }
 
 /// The number of histories between two checks of the limits.
@@ -359,7 +346,6 @@ impl Visitor for Compiler<'_> {
     }
 
     fn terminal(&mut self, node: &HistoryNode<[u32; SEATS]>) -> Result<(), SolveError> {
-        self.terminals += 1;
         let value = node.chance * self.worth.of(&node.state);
         if value != 0.0 {
             self.entries.push(Entry { own: node.path[0], other: node.path[1], value });

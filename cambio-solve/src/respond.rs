@@ -12,7 +12,6 @@ use std::sync::Arc;
 use cambio_core::engine::{Chance, Motion, OnTable, RaceOrder, Setup, SnapRace};
 use cambio_core::play::Failure;
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::rules::knob::Best;
 use cambio_core::{
     Action, Agent, AgentError, Briefing, Card, Event, Notice, Observation, Observer as _, Phase, Players, Rules, Score,
     Seat, SeatSet, Sighting, Spot, Standing, State,
@@ -20,6 +19,7 @@ use cambio_core::{
 
 use crate::game::payoff;
 use crate::key::{HistoryKey, KeyIndex};
+use crate::strategy::first_greatest;
 use crate::walk::SEATS;
 
 /// A function that makes an agent.
@@ -149,7 +149,7 @@ fn other(seat: Seat) -> Seat {
 }
 
 /// A branch of the responder's tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default)]
 struct Branch {
     visits: u32,
     sum: f64,
@@ -157,8 +157,6 @@ struct Branch {
 }
 
 impl Branch {
-    const NEW: Branch = Branch { visits: 0, sum: 0.0, squares: 0.0 };
-
     fn mean(&self) -> f64 {
         self.sum / f64::from(self.visits.max(1))
     }
@@ -204,7 +202,7 @@ impl ResponderTree {
         let (visits, branches) = &mut self.nodes[node];
         *visits += 1;
         if branches.is_empty() && (node == 0 || *visits > VISITS_BEFORE_EXPANSION) {
-            branches.resize(choices, Branch::NEW);
+            branches.resize(choices, Branch::default());
         }
         node
     }
@@ -220,14 +218,7 @@ impl ResponderTree {
             let mean = branch.sum / f64::from(branch.visits);
             (mean - self.low) / scale + EXPLORATION * (log / f64::from(branch.visits)).sqrt()
         };
-        let (mut best, mut most) = (0, f64::NEG_INFINITY);
-        for (number, branch) in branches.iter().enumerate() {
-            let bound = bound(branch);
-            if bound > most {
-                (best, most) = (number, bound);
-            }
-        }
-        best
+        first_greatest(branches.iter().map(bound)).0
     }
 
     fn back(&mut self, path: &[(usize, usize)], worth: f64) {
@@ -248,63 +239,63 @@ impl Responder {
     pub fn new(target: AgentFactory, blueprint: AgentFactory, effort: ResponderEffort) -> Responder {
         Responder { target, blueprint, effort, seated: None }
     }
+}
 
+/// The search for one decision of a responder.
+struct DecisionSearch<'a> {
+    responder: &'a Responder,
+    seated: &'a ResponderState,
+    view: &'a Observation<'a>,
+    stream: Stream,
+}
+
+impl DecisionSearch<'_> {
     /// Makes the agent for a seat: the blueprint in the responder's own seat, the target in the other seat.
-    fn seat(&self, seated: &ResponderState, seat: Seat, stream: &mut Stream) -> Result<SeatPlayers, AgentError> {
-        let make = if seat == seated.seat { &self.blueprint } else { &self.target };
+    fn seat(&mut self, seat: Seat) -> Result<SeatPlayers, AgentError> {
+        let (Responder { target, blueprint, .. }, seated) = (self.responder, self.seated);
+        let make = if seat == seated.seat { blueprint } else { target };
         let mut one = Players::only(make(), seat, SEATS);
-        let briefing = Briefing { rules: &seated.rules, seats: SEATS, seat, stream: &stream.fork() };
+        let briefing = Briefing { rules: &seated.rules, seats: SEATS, seat, stream: &self.stream.fork() };
         one.brief(&briefing).map_err(|failure| whose(failure, seated.seat))?;
         one.round_begins(&Standing { round: 0, setup: seated.setup(), totals: &[Score::default(); SEATS] }, &[]);
         Ok(one)
     }
 
     /// Makes a blueprint agent that has perceived these sightings.
-    fn blueprint(
-        &self,
-        seated: &ResponderState,
-        sightings: &[Sighting],
-        stream: &mut Stream,
-    ) -> Result<SeatPlayers, AgentError> {
-        let mut one = self.seat(seated, seated.seat, stream)?;
-        one.perceive(seated.seat, sightings);
+    fn blueprint(&mut self, sightings: &[Sighting]) -> Result<SeatPlayers, AgentError> {
+        let mut one = self.seat(self.seated.seat)?;
+        one.perceive(self.seated.seat, sightings);
         Ok(one)
     }
 
+    /// The decision of the blueprint.
+    fn blueprint_action(&mut self) -> Result<Action, AgentError> {
+        ask(&mut self.blueprint(&self.seated.trace.sightings)?, self.view, self.seated.seat)
+    }
+
     /// Deals a deck, up to the first decision; `None` if the deal fails.
-    fn deal(
-        &self,
-        seated: &ResponderState,
-        deck: &[Card],
-        stream: &mut Stream,
-    ) -> Result<Option<SearchedDeal>, AgentError> {
-        let seat = seated.seat;
-        let mut target = self.seat(seated, other(seat), stream)?;
+    fn deal(&mut self, deck: &[Card]) -> Result<Option<SearchedDeal>, AgentError> {
+        let seat = self.seated.seat;
+        let mut target = self.seat(other(seat))?;
         let (mut heard, mut key) = (Vec::new(), HistoryKey::START);
         let mut sink = |event: &Event<Card>| {
             target.event(event);
             heard.push(event.seen_from(seat));
             key.perceive(event.seen_from(seat));
         };
-        let mut chance = ReplayedChance { trace: &seated.trace, at: 0, stream };
-        let state = State::deal(&seated.setup(), deck, &mut chance, &mut sink).ok();
+        let mut chance = ReplayedChance { trace: &self.seated.trace, at: 0, stream: &mut self.stream };
+        let state = State::deal(&self.seated.setup(), deck, &mut chance, &mut sink).ok();
         Ok(state.map(|state| SearchedDeal { state, target, blueprint: None, heard, key, seat }))
     }
 
     /// Replays the round in a deal up to the responder's decision, and computes the likelihood of the target's
-    /// decisions; `None` if the deal is impossible.
-    fn replay(
-        &self,
-        seated: &ResponderState,
-        deck: &[Card],
-        (view, weigh): (&Observation<'_>, bool),
-        stream: &mut Stream,
-    ) -> Result<Option<(SearchedDeal, f64)>, AgentError> {
-        let Some(mut line) = self.deal(seated, deck, stream)? else { return Ok(None) };
-        let (trace, mut likelihood) = (&seated.trace, 1.0);
+    /// decisions if `weigh` is true; `None` if the deal is impossible.
+    fn replay(&mut self, deck: &[Card], weigh: bool) -> Result<Option<(SearchedDeal, f64)>, AgentError> {
+        let Some(mut line) = self.deal(deck)? else { return Ok(None) };
+        let (trace, effort, mut likelihood) = (&self.seated.trace, self.responder.effort, 1.0);
         while let Some(actor) = line.state.actor() {
             let at = line.heard.len();
-            if actor == seated.seat && at == trace.sightings.len() && is_now(&line.state, view) {
+            if actor == self.seated.seat && at == trace.sightings.len() && is_now(&line.state, self.view) {
                 return Ok((line.heard == trace.sightings).then_some((line, likelihood)));
             }
             if at > trace.sightings.len() {
@@ -315,24 +306,24 @@ impl Responder {
             let taken = trace.decision(&line.state, actor, at);
             let action = if choices.len() == 1 {
                 choices.nth(0).expect("there is one choice")
-            } else if actor == seated.seat {
+            } else if actor == self.seated.seat {
                 // No event followed, so the decision was a pass.
                 taken.unwrap_or(Action::Pass)
             } else if let Some(taken) = taken {
                 if weigh {
-                    let repeats = self.effort.repeats.max(1);
+                    let repeats = effort.repeats.max(1);
                     let mut agree = 0;
                     for _ in 0..repeats {
                         agree += u32::from(line.ask_target()? == taken);
                     }
                     let share = f64::from(agree) / f64::from(repeats);
-                    likelihood *= self.effort.noise / choices.len() as f64 + (1.0 - self.effort.noise) * share;
+                    likelihood *= effort.noise / choices.len() as f64 + (1.0 - effort.noise) * share;
                 }
                 taken
             } else {
                 line.ask_target()?
             };
-            if !line.apply(action, trace, stream) {
+            if !line.apply(action, trace, &mut self.stream) {
                 break;
             }
         }
@@ -340,19 +331,13 @@ impl Responder {
     }
 
     /// Plays the round to its end: decisions in the tree by UCB1, then by the blueprint.
-    fn play_on(
-        &self,
-        seated: &ResponderState,
-        mut line: SearchedDeal,
-        tree: &mut ResponderTree,
-        stream: &mut Stream,
-        best: Best,
-    ) -> Result<(), AgentError> {
+    fn play_on(&mut self, mut line: SearchedDeal, tree: &mut ResponderTree) -> Result<(), AgentError> {
+        let own = self.seated.seat;
         let mut path: Vec<(usize, usize)> = Vec::new();
         line.key = HistoryKey::START;
         while let Some(actor) = line.state.actor() {
             let choices = line.state.choices();
-            let action = if actor != seated.seat {
+            let action = if actor != own {
                 line.ask_target()?
             } else if choices.len() == 1 {
                 choices.nth(0).expect("there is one choice")
@@ -361,7 +346,7 @@ impl Responder {
             } else {
                 let node = tree.come_to(line.key, choices.len());
                 let action = if tree.nodes[node].1.is_empty() {
-                    let blueprint = line.blueprint.insert(self.blueprint(seated, &line.heard, stream)?);
+                    let blueprint = line.blueprint.insert(self.blueprint(&line.heard)?);
                     ask(blueprint, &line.state.observe(actor), actor)?
                 } else {
                     let chosen = tree.pick(node);
@@ -371,66 +356,52 @@ impl Responder {
                 line.key.decide(action);
                 action
             };
-            if !line.apply(action, &seated.trace, stream) {
+            if !line.apply(action, &self.seated.trace, &mut self.stream) {
                 // The decision is illegal: this playout is not counted. In the match, the referee reports such a fault.
                 return Ok(());
             }
         }
-        let worth = payoff(&line.state, best);
-        tree.back(&path, if seated.seat == Seat::A { worth } else { -worth });
+        let worth = payoff(&line.state, self.seated.rules.spec().best);
+        tree.back(&path, if own == Seat::A { worth } else { -worth });
         Ok(())
     }
 
     /// Searches for a decision; `None` if no sampled deal agrees with the sightings.
-    fn search(
-        &self,
-        seated: &ResponderState,
-        view: &Observation<'_>,
-        stream: &mut Stream,
-    ) -> Result<Option<Action>, AgentError> {
+    fn search(&mut self) -> Result<Option<Action>, AgentError> {
+        let ResponderEffort { iterations, candidates, min_errors, .. } = self.responder.effort;
         let mut deals = Vec::new();
         let mut total = 0.0;
-        for _ in 0..self.effort.candidates.max(1) {
-            let deck = seated.trace.deck(&seated.rules, stream);
-            if let Some((_, likelihood)) = self.replay(seated, &deck, (view, true), stream)? {
+        for _ in 0..candidates.max(1) {
+            let deck = self.seated.trace.deck(&self.seated.rules, &mut self.stream);
+            if let Some((_, likelihood)) = self.replay(&deck, true)? {
                 total += likelihood;
                 deals.push((total, deck));
             }
         }
         let mut tree = ResponderTree::new();
-        let best = seated.rules.spec().best;
-        for iteration in 0..self.effort.iterations {
+        for iteration in 0..iterations {
             // Systematic sampling: deals are drawn in proportion to their weights, by evenly spread numbers.
             let turn = (f64::from(iteration) * 0.618_033_988_749_894_9).fract() * total;
             let place = deals.partition_point(|(upto, _)| *upto <= turn);
             let Some((_, deck)) = deals.get(place).or(deals.last()) else { break };
-            if let Some((line, _)) = self.replay(seated, deck, (view, false), stream)? {
-                self.play_on(seated, line, &mut tree, stream, best)?;
+            if let Some((line, _)) = self.replay(deck, false)? {
+                self.play_on(line, &mut tree)?;
             }
         }
         let Some((_, branches)) = tree.nodes.first() else { return Ok(None) };
         let Some(most) = branches.iter().map(|branch| branch.visits).max() else { return Ok(None) };
         let found = branches.iter().position(|branch| branch.visits == most).expect("one has the most visits");
         // If the difference is unclear, the blueprint decides, because it may consider more than this round.
-        let safe = self.blueprint_action(seated, view, stream)?;
-        let Some(planned) = view.choices().iter().position(|choice| choice == safe) else { return Ok(Some(safe)) };
+        let safe = self.blueprint_action()?;
+        let choices = self.view.choices();
+        let Some(planned) = choices.iter().position(|choice| choice == safe) else { return Ok(Some(safe)) };
         // A branch with fewer visits has no standard error. Only a very short search leaves such a branch.
-        if self.effort.min_errors > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < MIN_VISITS) {
+        if min_errors > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < MIN_VISITS) {
             return Ok(Some(safe));
         }
         let lead = branches[found].mean() - branches[planned].mean();
-        let is_clear = lead > self.effort.min_errors * (branches[found].error() + branches[planned].error()).sqrt();
-        Ok(if is_clear { view.choices().nth(found) } else { Some(safe) })
-    }
-
-    /// The decision of the blueprint.
-    fn blueprint_action(
-        &self,
-        seated: &ResponderState,
-        view: &Observation<'_>,
-        stream: &mut Stream,
-    ) -> Result<Action, AgentError> {
-        ask(&mut self.blueprint(seated, &seated.trace.sightings, stream)?, view, seated.seat)
+        let is_clear = lead > min_errors * (branches[found].error() + branches[planned].error()).sqrt();
+        Ok(if is_clear { choices.nth(found) } else { Some(safe) })
     }
 }
 
@@ -470,13 +441,11 @@ impl Agent for Responder {
             return Ok(choices.nth(0).expect("there is one choice"));
         }
         let mut seated = self.seated.take().expect("a match begins with a briefing");
-        let mut stream = seated.stream.fork();
-        let found = if seated.trace.lost { Ok(None) } else { self.search(&seated, view, &mut stream) };
-        let action = found.and_then(|found| match found {
-            Some(action) => Ok(action),
-            None => self.blueprint_action(&seated, view, &mut stream),
-        });
-        seated.stream = stream.fork();
+        let stream = seated.stream.fork();
+        let mut search = DecisionSearch { responder: self, seated: &seated, view, stream };
+        let found = if seated.trace.lost { Ok(None) } else { search.search() };
+        let action = found.and_then(|found| found.map_or_else(|| search.blueprint_action(), Ok));
+        seated.stream = search.stream.fork();
         self.seated = Some(seated);
         action
     }

@@ -61,7 +61,7 @@ impl Game {
     /// use cambio_solve::{Game, Limits};
     ///
     /// let game = Game::compile(&Rules::preset("mini-m0")?, &Limits::default(), &mut |_| {})?;
-    /// let mut calls = [Seat::A, Seat::B].map(|seat| vec![0.0; game.choice_count(seat)]);
+    /// let mut calls = [Seat::A, Seat::B].map(|seat| vec![0.0; game.uniform().choice_probabilities(seat).len()]);
     /// for (seat, probabilities) in [Seat::A, Seat::B].into_iter().zip(&mut calls) {
     ///     for set in 0..game.information_sets(seat) {
     ///         probabilities[game.choice_range(seat, set).end - 1] = 1.0; // the last choice everywhere
@@ -122,12 +122,7 @@ impl Game {
         let mut choices = vec![0; tree.sets()];
         for set in (0..tree.sets()).rev() {
             let range = tree.range(set);
-            let (mut best, mut most) = (0, f64::NEG_INFINITY);
-            for (number, &worth) in worth[range].iter().enumerate() {
-                if worth > most {
-                    (best, most) = (number, worth);
-                }
-            }
+            let (best, most) = first_greatest(worth[range].iter().copied());
             choices[set] = best as u32;
             worth[tree.parent[set] as usize] += most;
         }
@@ -229,6 +224,12 @@ impl Game {
         let range = self.trees[seat.index()].range(set);
         strategy.probabilities[seat.index()][range].copy_from_slice(probabilities);
     }
+}
+
+/// The index of the greatest value, the first one if several are equal, and the value.
+pub(crate) fn first_greatest(values: impl Iterator<Item = f64>) -> (usize, f64) {
+    let first = (0, f64::NEG_INFINITY);
+    values.enumerate().fold(first, |best, (index, value)| if value > best.1 { (index, value) } else { best })
 }
 
 pub(crate) fn is_distribution(probabilities: &[f64]) -> bool {

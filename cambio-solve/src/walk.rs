@@ -103,35 +103,19 @@ pub(crate) struct ChanceEnumerator {
     played: usize,
 }
 
-/// A chance node of a script.
+/// A chance node of a script: the number of the chosen outcome, and all outcomes, each with its number of equally likely ways.
+/// An outcome is the index of a card in the pool, or of a seat in the race.
 #[derive(Default)]
 struct Level {
     chosen: usize,
-    options: Vec<ChanceBranch>,
-}
-
-/// An outcome of a chance node. Its probability is `ways` divided by the sum of `ways` over all outcomes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ChanceBranch {
-    /// The index of the card in the pool, or of the seat in the race.
-    index: usize,
-    pub(crate) result: ChanceResult,
-    pub(crate) ways: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum ChanceResult {
-    /// A card of this kind is drawn.
-    Face(Card),
-    /// This seat comes first in a race.
-    First(Seat),
+    options: Vec<(usize, u32)>,
 }
 
 impl Level {
     /// The probability of the chosen outcome.
     fn probability(&self) -> f64 {
-        let all: u32 = self.options.iter().map(|outcome| outcome.ways).sum();
-        f64::from(self.options[self.chosen].ways) / f64::from(all)
+        let all: u32 = self.options.iter().map(|(_, ways)| ways).sum();
+        f64::from(self.options[self.chosen].1) / f64::from(all)
     }
 }
 
@@ -150,7 +134,7 @@ impl ChanceEnumerator {
         false
     }
 
-    fn play(&mut self, options: impl FnOnce(&mut Vec<ChanceBranch>)) -> usize {
+    fn play(&mut self, options: impl FnOnce(&mut Vec<(usize, u32)>)) -> usize {
         if self.played == self.len {
             if self.levels.len() == self.len {
                 self.levels.push(Level::default());
@@ -163,10 +147,10 @@ impl ChanceEnumerator {
         }
         let level = &self.levels[self.played];
         self.played += 1;
-        level.options[level.chosen].index
+        level.options[level.chosen].0
     }
 
-    pub(crate) fn probability(&self) -> f64 {
+    fn probability(&self) -> f64 {
         self.levels[..self.len].iter().map(Level::probability).product()
     }
 }
@@ -187,15 +171,11 @@ impl Chance for ChanceEnumerator {
 
     fn race(&mut self, race: &SnapRace<'_>) -> RaceOrder {
         let [one, other] = racers(race);
-        let first = match race.rules.spec().race {
-            RaceKnob::TurnOrder => one,
-            RaceKnob::Uniform => [one, other][self.play(|options| even([(one, 1), (other, 1)], options))],
-            RaceKnob::Weighted => {
-                let weigh = |seat| (seat, race.rules.spec().race_weights.of(seat));
-                [one, other][self.play(|options| even([weigh(one), weigh(other)], options))]
-            }
-        };
-        RaceOrder::new([first, if first == one { other } else { one }])
+        let spec = race.rules.spec();
+        let weight = |seat| if spec.race == RaceKnob::Weighted { spec.race_weights.of(seat) } else { 1 };
+        let is_first = spec.race == RaceKnob::TurnOrder
+            || self.play(|options| options.extend([(0, weight(one)), (1, weight(other))])) == 0;
+        RaceOrder::new(if is_first { [one, other] } else { [other, one] })
     }
 }
 
@@ -205,17 +185,12 @@ fn racers(race: &SnapRace<'_>) -> [Seat; SEATS] {
     std::array::from_fn(|_| seats.next().expect("two seats snap where there is a race"))
 }
 
-fn even(ways: [(Seat, u32); SEATS], options: &mut Vec<ChanceBranch>) {
-    let outcome = |(index, (seat, ways))| ChanceBranch { index, result: ChanceResult::First(seat), ways };
-    options.extend(ways.into_iter().enumerate().map(outcome));
-}
-
 /// Lists the kinds of a pool in order, each with the index of one of its cards.
-fn distinct(pool: &[Card], options: &mut Vec<ChanceBranch>) {
+fn distinct(pool: &[Card], options: &mut Vec<(usize, u32)>) {
     for (index, card) in pool.iter().enumerate() {
-        match options.binary_search_by_key(&ChanceResult::Face(*card), |outcome| outcome.result) {
-            Ok(known) => options[known].ways += 1,
-            Err(at) => options.insert(at, ChanceBranch { index, result: ChanceResult::Face(*card), ways: 1 }),
+        match options.binary_search_by_key(card, |&(known, _)| pool[known]) {
+            Ok(known) => options[known].1 += 1,
+            Err(at) => options.insert(at, (index, 1)),
         }
     }
 }

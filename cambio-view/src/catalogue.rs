@@ -224,11 +224,11 @@ impl Catalogue {
             PresetOption { name, in_short: rules_in_short(&rules), seats, hand, slots: rules.slots(), kinds, worth }
         };
         let mut agents = Vec::new();
-        for entry in self.roster.entries().iter().filter(|entry| !entry.sees_all()) {
+        for entry in self.roster.entries().iter().filter(|entry| !entry.sees_all) {
             let params: Vec<&str> = entry.params().iter().map(|param| param.name).collect();
             // Skips agents whose spec needs a quoted text.
-            if self.roster.parse(entry.name()).is_ok() {
-                let (spec, about) = (entry.name().to_owned(), entry.about().to_owned());
+            if self.roster.parse(&entry.name).is_ok() {
+                let (spec, about) = (entry.name.clone(), entry.about.clone());
                 agents.push(AgentOption { spec, about, params: params.join(", ") });
             }
         }

@@ -2,10 +2,11 @@
 //! play a match of agents.
 
 use cambio_agents::AgentSpec;
-use cambio_core::position::{PositionError, PositionFinder};
+use cambio_core::position::PositionFinder;
 use cambio_core::record::{Fingerprint, Fingerprinter};
 use cambio_core::rng::{Key, Seed, read_seed};
 use cambio_core::rules::MAX_SEATS;
+use cambio_core::text::ParseError;
 use cambio_core::{Action, Deal, Players, Playing, Position, Record, Referee, Rules, RulesSpec, Seat, replay};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -238,7 +239,7 @@ impl PositionRequest {
     /// If the text is not a position or the record not a record, and if the record has no such position with a seat to act.
     pub(crate) fn read(&self) -> Result<Position, RequestError> {
         let Some(MatchPosition { record, round, decision }) = &self.from else {
-            return self.position.trim().parse().map_err(|error: PositionError| RequestError::invalid(error));
+            return self.position.trim().parse().map_err(|error: ParseError| RequestError::invalid(error));
         };
         let mut finder = PositionFinder::new(*round, decision + 1);
         let replayed = replay(&record_of(record.get())?, &mut finder);

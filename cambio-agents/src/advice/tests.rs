@@ -2,7 +2,7 @@
 
 use cambio_core::engine::{RaceOrder, SnapRace};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{Phase, Playing, Spot};
+use cambio_core::{Card, Phase, Playing, Rules, Spot};
 
 use super::*;
 use crate::params::WordEnum as _;
@@ -63,7 +63,7 @@ impl Chance for Odometer {
 }
 
 /// The worlds of a position with equal weights: each unknown spot gets every unseen card.
-fn worlds(playouts: &AdvicePlayouts, view: &Observation<'_>) -> Vec<State> {
+fn worlds(playouts: &AdvicePlayouts<'_>, view: &Observation<'_>) -> Vec<State> {
     let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
     let mut placements: Vec<Vec<(Spot, usize)>> = vec![Vec::new()];
     for spot in unknown {
@@ -85,7 +85,7 @@ fn worlds(playouts: &AdvicePlayouts, view: &Observation<'_>) -> Vec<State> {
 }
 
 /// The exact chance of the seat after a decision.
-fn exact(playouts: &mut AdvicePlayouts, worlds: &[State], action: Action) -> f64 {
+fn exact(playouts: &mut AdvicePlayouts<'_>, worlds: &[State], action: Action) -> f64 {
     let mut sum = 0.0;
     for world in worlds {
         let mut odometer = Odometer::default();
@@ -193,8 +193,7 @@ fn advice_for_a_first_turn_agrees_with_the_review() {
 
 #[test]
 fn positions_without_a_decision_are_refused() {
-    let of =
-        |text: &str| Advice::of(&text.parse().unwrap(), &AdviceSettings::default(), &|| true).unwrap_err().to_string();
+    let of = |text: &str| Advice::of(&text.parse().unwrap(), &AdviceSettings::default(), &|| true).unwrap_err();
     let over = "classic a=7s,2h,?,? b=?,?,?,? turns=9 pile=9c phase=over ended=turn_limit";
     assert_eq!(of(over), "the round is over, so there is nothing to decide");
     let other = "classic a=7s,2h,?,? b=?,?,?,? pile=9c turns=2 view=a";

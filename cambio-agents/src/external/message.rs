@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::process::shown;
 
 /// The version of the protocol that this crate implements.
-pub const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 1;
 
 pub(super) fn hello() -> Value {
     json!({"type": "hello", "protocol": PROTOCOL})

@@ -26,7 +26,9 @@ fn decisions_are_evidence_about_cards() {
         key.stream(Purpose::Deck, 0).shuffle(&mut deck);
         let mut dice = Dice(key.stream(Purpose::Race, 0));
         let mut knowledge = Knowledge::new(&rules, 2, Seat::B);
-        let mut log = DecisionLog::new(policy.begin(&rules, 2).unwrap());
+        let stream = key.agent(Seat::B);
+        let briefing = Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream };
+        let mut log = Inference::<NetworkPolicy>::new(&briefing, policy.begin(&rules, 2).unwrap());
         let mut hear = |event: &Event<Card>| {
             knowledge.notice(&event.seen_from(Seat::B));
             log.notice(&event.seen_from(Seat::B));
@@ -36,10 +38,10 @@ fn decisions_are_evidence_about_cards() {
             if seat == Seat::B {
                 let view = state.observe(seat);
                 let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
-                let mut faces = log.cards.faces().to_vec();
+                let mut faces = log.faces.clone();
                 let mut fill = |world: &State| {
                     for &spot in &unknown {
-                        faces[usize::from(log.cards.at(spot))] = world.face(spot);
+                        faces[usize::from(log.numbers.at(Some(spot)))] = world.face(spot);
                     }
                     faces.clone()
                 };
@@ -47,7 +49,7 @@ fn decisions_are_evidence_about_cards() {
                 let worlds: Vec<_> = (0..20_u32)
                     .map(|number| fill(&knowledge.sample(&view, &mut SplitMix::new(deal, number))))
                     .collect();
-                for mut evidence in evidence(&log, &unknown, 3, false) {
+                for mut evidence in log.evidence(&unknown, 3, false) {
                     let mut of = |faces: &[Option<Card>]| evidence.likelihoods(&mut policy, 0.01, faces)[0];
                     let mean = worlds.iter().map(|faces| of(faces)).sum::<f64>() / worlds.len() as f64;
                     gain += libm::log(of(&truth) / mean);

@@ -52,11 +52,11 @@ fn errors_in_a_spec_name_the_allowed_values() {
 fn every_default_can_be_given_and_is_then_the_same_agent() {
     let roster = roster();
     let mut given = 0;
-    for entry in roster.entries().iter().filter(|entry| entry.text().is_none()) {
-        let plain = roster.parse(entry.name()).unwrap();
+    for entry in roster.entries().iter().filter(|entry| entry.text.is_none()) {
+        let plain = roster.parse(&entry.name).unwrap();
         for param in entry.params() {
             let Some(default) = param.default else { continue };
-            let spec = format!("{}({}={default})", entry.name(), param.name);
+            let spec = format!("{}({}={default})", entry.name, param.name);
             let parsed = roster.parse(&spec).unwrap();
             assert_eq!(parsed.to_string(), spec);
             assert!(parsed.is(&plain), "{spec}");
@@ -70,7 +70,7 @@ fn every_default_can_be_given_and_is_then_the_same_agent() {
 fn a_blueprint_is_any_preset_or_a_network() {
     let roster = roster();
     let presets: Vec<&str> = Preset::ALL.iter().map(|preset| preset.word()).collect();
-    let rollout = roster.entries().iter().find(|entry| entry.name() == "rollout").unwrap().params();
+    let rollout = roster.entries().iter().find(|entry| entry.name == "rollout").unwrap().params();
     let blueprint = rollout.iter().find(|param| param.name == "blueprint").unwrap();
     assert_eq!(blueprint.range.to_string(), format!("one of {}, learned", presets.join(", ")));
     assert!(roster.parse("rollout(blueprint=learned,belief=policy)").is_ok());

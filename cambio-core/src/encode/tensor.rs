@@ -5,8 +5,8 @@ use crate::engine::observation::View;
 use crate::engine::table::{CardSource, Phase};
 use crate::rules::card::{Card, MAX_KINDS};
 use crate::rules::score::Score;
-use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
-use crate::view::card_history::{CardTrace, NEVER, SlotRow, row_of};
+use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, SpotSet};
+use crate::view::card_history::{CardTrace, NEVER};
 use crate::view::round_history::{PublicEvent, RoundHistory};
 
 /// A named block of an observation tensor.
@@ -90,7 +90,7 @@ const BLOCKS: usize = 28;
 /// A tensor holds the information state of a seat: its current observation and a summary of the round so far. Seats are
 /// relative to the observing seat: seat 0 is the observing seat, seat 1 plays after it. Cards are encoded by *class*:
 /// kinds with the same rank, points and power share a class, because no rule distinguishes them. Classes are in the
-/// order of [`Rules::kinds`]; [`TensorSpace::class_of`] returns the class of a card. Blocks are in the order of this
+/// order of [`Rules::kinds`]; [`Rules::class`] returns the class of a card. Blocks are in the order of this
 /// table, without gaps.
 ///
 /// | block | shape | values | meaning |
@@ -275,7 +275,7 @@ impl TensorSpace {
     ///
     /// let rules = Rules::preset("classic").unwrap();
     /// let space = TensorSpace::new(&rules, 2);
-    /// let class = |label| space.class_of(rules.card(label).unwrap());
+    /// let class = |label| rules.class(rules.card(label).unwrap());
     /// assert_eq!(class("7h"), class("7s"));
     /// // A black king and a red one differ in points.
     /// assert_ne!(class("Kh"), class("Ks"));
@@ -283,12 +283,6 @@ impl TensorSpace {
     /// ```
     pub fn classes(&self) -> usize {
         self.classes
-    }
-
-    /// The class of a card, below [`TensorSpace::classes`].
-    #[inline]
-    pub fn class_of(&self, card: Card) -> usize {
-        self.rules.class(card)
     }
 }
 
@@ -344,6 +338,12 @@ fn chunk<N, const LEN: usize>(tensor: &mut [N], at: usize) -> &mut [N; LEN] {
 }
 
 impl TensorSpace {
+    /// Writes the class of a card, one-hot; zeros for `None`.
+    #[inline]
+    fn write_card<N: TensorNumber>(&self, card: Option<Card>, at: usize, tensor: &mut [N]) {
+        tensor[at + self.rules.class_here(card)] = N::from_flag(card.is_some());
+    }
+
     /// Writes the tensor for a view and the history of its round. The view is an [`Observation`](crate::Observation)
     /// or a [`StateView`](crate::engine::StateView). Both give the same numbers; a [`StateView`](crate::engine::StateView) is faster.
     ///
@@ -357,154 +357,135 @@ impl TensorSpace {
         );
         // With the number of seats as a constant, the compiler unrolls the loops over seats.
         match self.seats {
-            2 => self.write_for::<N, 2>(view, history, tensor),
-            3 => self.write_for::<N, 3>(view, history, tensor),
-            4 => self.write_for::<N, 4>(view, history, tensor),
-            5 => self.write_for::<N, 5>(view, history, tensor),
-            6 => self.write_for::<N, 6>(view, history, tensor),
-            7 => self.write_for::<N, 7>(view, history, tensor),
-            _ => self.write_for::<N, MAX_SEATS>(view, history, tensor),
+            2 => TensorWriter::<_, _, 2>::new(self, view, history, tensor).write(),
+            3 => TensorWriter::<_, _, 3>::new(self, view, history, tensor).write(),
+            4 => TensorWriter::<_, _, 4>::new(self, view, history, tensor).write(),
+            5 => TensorWriter::<_, _, 5>::new(self, view, history, tensor).write(),
+            6 => TensorWriter::<_, _, 6>::new(self, view, history, tensor).write(),
+            7 => TensorWriter::<_, _, 7>::new(self, view, history, tensor).write(),
+            _ => TensorWriter::<_, _, MAX_SEATS>::new(self, view, history, tensor).write(),
         }
     }
+}
 
-    fn write_for<N: TensorNumber, const SEATS: usize>(
-        &self,
-        view: &impl View,
-        history: &RoundHistory,
-        tensor: &mut [N],
-    ) {
-        tensor.fill(N::ZERO);
-        let circle = RelativeSeats::<SEATS>::new(view.seat());
-        self.write_table(view, &circle, tensor);
-        self.write_match(history, &circle, tensor);
-        self.write_spots(view, history, &circle, tensor);
-        self.write_recent(history, &circle, tensor);
-        self.write_last(history, &circle, tensor);
+/// Writes one tensor for a table of `SEATS` seats.
+struct TensorWriter<'a, N, V, const SEATS: usize> {
+    space: &'a TensorSpace,
+    view: &'a V,
+    history: &'a RoundHistory,
+    circle: RelativeSeats<SEATS>,
+    tensor: &'a mut [N],
+}
+
+impl<'a, N: TensorNumber, V: View, const SEATS: usize> TensorWriter<'a, N, V, SEATS> {
+    #[inline]
+    fn new(space: &'a TensorSpace, view: &'a V, history: &'a RoundHistory, tensor: &'a mut [N]) -> Self {
+        TensorWriter { space, view, history, circle: RelativeSeats::new(view.seat()), tensor }
+    }
+
+    fn write(&mut self) {
+        self.tensor.fill(N::ZERO);
+        self.write_table();
+        self.write_match();
+        self.write_spots();
+        self.write_recent();
+        self.write_last();
     }
 
     #[inline]
-    fn write_table<N: TensorNumber, const SEATS: usize>(
-        &self,
-        view: &impl View,
-        circle: &RelativeSeats<SEATS>,
-        tensor: &mut [N],
-    ) {
-        let (table, at) = (view.table(), &self.at);
-        tensor[at.phase + usize::from(table.phase().code())] = N::ONE;
+    fn write_table(&mut self) {
+        let (table, at, view) = (self.view.table(), &self.space.at, self.view);
+        self.tensor[at.phase + usize::from(table.phase().code())] = N::ONE;
         if let Some(due) = table.step() {
             let offers =
                 [due.looks_at_own(), due.looks_at_others(), due.looks_at_another(), due.swaps(), due.reveals()];
-            let step: &mut [N; 5] = chunk(tensor, at.step);
+            let step: &mut [N; 5] = chunk(self.tensor, at.step);
             for (number, offer) in step.iter_mut().zip(offers) {
                 *number = N::from_flag(offer);
             }
         }
-        tensor[at.asked] = N::from_flag(table.asked() == Some(view.seat()));
-        tensor[at.turn + circle.place(table.turn())] = N::ONE;
-        circle.write_flags(table.callers(), chunk(tensor, at.callers));
-        circle.write_flags(table.safe(), chunk(tensor, at.safe));
-        tensor[at.frozen] = N::from_flag(table.is_frozen());
-        let [stock, pile, reshuffles, turns] = chunk(tensor, at.sizes);
+        self.tensor[at.asked] = N::from_flag(table.asked() == Some(view.seat()));
+        self.tensor[at.turn + self.circle.place(table.turn())] = N::ONE;
+        self.circle.write_flags(table.callers(), chunk(self.tensor, at.callers));
+        self.circle.write_flags(table.safe(), chunk(self.tensor, at.safe));
+        self.tensor[at.frozen] = N::from_flag(table.is_frozen());
+        let [stock, pile, reshuffles, turns] = chunk(self.tensor, at.sizes);
         *stock = N::from_count(table.stock_len);
         *pile = N::from_count(table.pile_len);
         *reshuffles = N::from_count(table.reshuffles);
         *turns = N::from_count(table.turns);
-        self.write_card(view.held(), at.held, tensor);
-        self.write_card(table.top(), at.top, tensor);
-        self.write_card(table.opener(), at.opener, tensor);
+        self.space.write_card(view.held(), at.held, self.tensor);
+        self.space.write_card(table.top(), at.top, self.tensor);
+        self.space.write_card(table.opener(), at.opener, self.tensor);
         match table.phase() {
-            Phase::Held(CardSource::Stock) => tensor[at.held_from] = N::ONE,
-            Phase::Held(CardSource::Pile(_)) => tensor[at.held_from + 1] = N::ONE,
+            Phase::Held(CardSource::Stock) => self.tensor[at.held_from] = N::ONE,
+            Phase::Held(CardSource::Pile(_)) => self.tensor[at.held_from + 1] = N::ONE,
             _ => {}
         }
     }
 
     #[inline]
-    fn write_match<N: TensorNumber, const SEATS: usize>(
-        &self,
-        history: &RoundHistory,
-        circle: &RelativeSeats<SEATS>,
-        tensor: &mut [N],
-    ) {
-        tensor[self.at.standing] = N::from_count(history.rounds());
-        let totals: &mut [N; SEATS] = chunk(tensor, self.at.standing + 1);
-        for (total, &seat) in totals.iter_mut().zip(&circle.seats) {
-            let points = (history.total(seat).units().max(0) / Score::UNITS) as u32;
+    fn write_match(&mut self) {
+        let at = self.space.at.standing;
+        self.tensor[at] = N::from_count(self.history.rounds());
+        let totals: &mut [N; SEATS] = chunk(self.tensor, at + 1);
+        for (total, &seat) in totals.iter_mut().zip(&self.circle.seats) {
+            let points = (self.history.total(seat).units().max(0) / Score::UNITS) as u32;
             *total = N::from_count(points.min(u16::MAX.into()) as u16);
         }
     }
 
     /// Writes the blocks about spots, and the counts of cards.
     #[inline]
-    fn write_spots<N: TensorNumber, const SEATS: usize>(
-        &self,
-        view: &impl View,
-        history: &RoundHistory,
-        circle: &RelativeSeats<SEATS>,
-        tensor: &mut [N],
-    ) {
-        let (table, at) = (view.table(), &self.at);
-        let traces = history.cards().traces();
+    fn write_spots(&mut self) {
+        let (space, view, history, table) = (self.space, self.view, self.history, self.view.table());
+        let (at, seats, traces) = (&space.at, self.circle.seats, history.cards().traces());
         let now = history.turns().saturating_add(1);
         let age = |turn: u16| N::from_count(now.saturating_sub(turn));
         // Each row is written with `MAX_SLOTS` entries, so zeros are written beyond the slots of the rules. They are
         // overwritten or fall on entries that are still 0, because the blocks are written in the order of the tensor.
-        self.write_spot_flags(table.occupied, circle, at.occupied, tensor);
-        self.write_spot_flags(table.pointed.intersection(table.occupied), circle, at.pointed, tensor);
+        self.write_spot_flags(table.occupied, at.occupied);
+        self.write_spot_flags(table.pointed.intersection(table.occupied), at.pointed);
         if let Some(spot) = table.gap() {
-            tensor[at.gap + circle.place(spot.seat()) * self.slots + spot.number() - 1] = N::ONE;
+            self.tensor[at.gap + self.circle.place(spot.seat()) * space.slots + spot.number() - 1] = N::ONE;
         }
-        self.write_stamps(history, circle, |turn| N::from_flag(turn != NEVER), at.seen_by, tensor);
+        self.write_stamps(|turn| N::from_flag(turn != NEVER), at.seen_by);
         // The number of cards of each class that the seat knows: on the pile, in layouts and in its hand.
         let mut seen = *history.pile();
         let held = view.held();
-        seen[self.rules.class_here(held)] += u8::from(held.is_some());
-        for (distance, &owner) in circle.seats.iter().enumerate() {
-            let first = at.face + distance * self.slots * self.classes;
+        seen[space.rules.class_here(held)] += u8::from(held.is_some());
+        for (distance, &owner) in seats.iter().enumerate() {
+            let first = at.face + distance * space.slots * space.classes;
             for (spot, card) in view.known_cards_of(owner, table.occupied) {
-                let class = self.rules.class(card);
-                tensor[first + (spot.number() - 1) * self.classes + class] = N::ONE;
+                let class = space.rules.class(card);
+                self.tensor[first + (spot.number() - 1) * space.classes + class] = N::ONE;
                 seen[class] += 1;
             }
         }
-        self.write_stamps(history, circle, age, at.seen_for, tensor);
-        let origins = circle.seats.map(|owner| row_of(&traces.origins, owner));
-        self.write_rows(origins, |bit| N::from_count(bit.into()), at.origin, tensor);
-        self.write_rows(circle.seats.map(|owner| row_of(&traces.turns, owner)), age, at.age, tensor);
-        let moves = circle.seats.map(|owner| row_of(&traces.moves, owner));
-        self.write_rows(moves, |moves| N::from_count(moves.into()), at.moves, tensor);
+        self.write_stamps(age, at.seen_for);
+        self.write_rows(&traces.origins, |bit| N::from_count(bit.into()), at.origin);
+        self.write_rows(&traces.turns, age, at.age);
+        self.write_rows(&traces.moves, |moves| N::from_count(moves.into()), at.moves);
         let hint = |points: i16| {
-            let hint = points.wrapping_sub(self.fewest).wrapping_add(1) as u16;
+            let hint = points.wrapping_sub(space.fewest).wrapping_add(1) as u16;
             N::from_count(if points == CardTrace::NONE { 0 } else { hint })
         };
-        self.write_rows(circle.seats.map(|owner| row_of(&traces.bounds, owner)), hint, at.hints, tensor);
-        let (pile, unseen) = tensor[at.pile..][..2 * self.classes].split_at_mut(self.classes);
-        let counts = self.copies.iter().zip(history.pile()).zip(&seen);
+        self.write_rows(&traces.bounds, hint, at.hints);
+        let (pile, unseen) = self.tensor[at.pile..][..2 * space.classes].split_at_mut(space.classes);
+        let counts = space.copies.iter().zip(history.pile()).zip(&seen);
         for ((pile, unseen), ((&copies, &on_pile), &seen)) in pile.iter_mut().zip(unseen).zip(counts) {
             *pile = N::from_count(on_pile.into());
             *unseen = N::from_count(copies.saturating_sub(seen.into()));
         }
     }
 
-    /// Writes the class of a card, one-hot; zeros for `None`.
-    #[inline]
-    fn write_card<N: TensorNumber>(&self, card: Option<Card>, at: usize, tensor: &mut [N]) {
-        tensor[at + self.rules.class_here(card)] = N::from_flag(card.is_some());
-    }
-
     /// Writes a block with one flag per spot, row by row.
     #[inline]
-    fn write_spot_flags<N: TensorNumber, const SEATS: usize>(
-        &self,
-        spots: SpotSet,
-        circle: &RelativeSeats<SEATS>,
-        block: usize,
-        tensor: &mut [N],
-    ) {
-        for (distance, &owner) in circle.seats.iter().enumerate() {
+    fn write_spot_flags(&mut self, spots: SpotSet, block: usize) {
+        for (distance, &owner) in self.circle.seats.iter().enumerate() {
             let [low, high, ..] = spots.slots_of(owner).to_le_bytes();
             let flags = [spread(low), spread(high)];
-            let row: &mut [N; MAX_SLOTS] = chunk(tensor, block + distance * self.slots);
+            let row: &mut [N; MAX_SLOTS] = chunk(self.tensor, block + distance * self.space.slots);
             for (number, &flag) in row.iter_mut().zip(flags.as_flattened()) {
                 *number = N::from_count(flag.into());
             }
@@ -513,17 +494,10 @@ impl TensorSpace {
 
     /// Writes a block row by row. `number` converts the turn in which a seat last saw a card to a number of the tensor.
     #[inline]
-    fn write_stamps<N: TensorNumber, const SEATS: usize>(
-        &self,
-        history: &RoundHistory,
-        circle: &RelativeSeats<SEATS>,
-        number: impl Fn(u16) -> N,
-        block: usize,
-        tensor: &mut [N],
-    ) {
-        for (distance, &owner) in circle.seats.iter().enumerate() {
-            let saw = circle.seats.map(|seat| history.stamps_of(owner, seat));
-            let (numbers, _) = tensor[block + distance * self.slots * SEATS..].as_chunks_mut::<SEATS>();
+    fn write_stamps(&mut self, number: impl Fn(u16) -> N, block: usize) {
+        for (distance, &owner) in self.circle.seats.iter().enumerate() {
+            let saw = self.circle.seats.map(|seat| self.history.stamps_of(owner, seat));
+            let (numbers, _) = self.tensor[block + distance * self.space.slots * SEATS..].as_chunks_mut::<SEATS>();
             let numbers: &mut [[N; SEATS]; MAX_SLOTS] = chunk(numbers, 0);
             for (slot, numbers) in numbers.iter_mut().enumerate() {
                 for (to, turns) in numbers.iter_mut().zip(&saw) {
@@ -535,34 +509,29 @@ impl TensorSpace {
 
     /// Writes a block row by row. `number` converts the items of a row to numbers of the tensor.
     #[inline]
-    fn write_rows<N: TensorNumber, T: Copy, const WIDTH: usize, const SEATS: usize>(
-        &self,
-        rows: [&SlotRow<T, WIDTH>; SEATS],
+    fn write_rows<T: Copy, const WIDTH: usize>(
+        &mut self,
+        items: &[[T; WIDTH]; SPOTS],
         number: impl Fn(T) -> N,
         block: usize,
-        tensor: &mut [N],
     ) {
-        for (distance, row) in rows.iter().enumerate() {
-            let row = row.as_flattened();
-            let numbers = &mut tensor[block + distance * self.slots * WIDTH..][..MAX_SLOTS * WIDTH];
-            for (to, &from) in numbers.iter_mut().zip(row) {
+        for (distance, &owner) in self.circle.seats.iter().enumerate() {
+            let rows: &[[[T; WIDTH]; MAX_SLOTS]] = items.as_chunks().0;
+            let numbers = &mut self.tensor[block + distance * self.space.slots * WIDTH..][..MAX_SLOTS * WIDTH];
+            for (to, &from) in numbers.iter_mut().zip(rows[owner.index()].as_flattened()) {
                 *to = number(from);
             }
         }
     }
 
     #[inline]
-    fn write_recent<N: TensorNumber, const SEATS: usize>(
-        &self,
-        history: &RoundHistory,
-        circle: &RelativeSeats<SEATS>,
-        tensor: &mut [N],
-    ) {
-        let spot_width = SEATS + self.slots;
-        let width = PublicEvent::COUNT + SEATS + 2 * spot_width + self.classes;
-        let rows = tensor[self.at.recent..][..RoundHistory::RECENT * width].chunks_exact_mut(width);
+    fn write_recent(&mut self) {
+        let (space, circle) = (self.space, &self.circle);
+        let spot_width = SEATS + space.slots;
+        let width = PublicEvent::COUNT + SEATS + 2 * spot_width + space.classes;
+        let rows = self.tensor[space.at.recent..][..RoundHistory::RECENT * width].chunks_exact_mut(width);
         for (back, row) in rows.enumerate() {
-            let Some(event) = history.recent(back) else { break };
+            let Some(event) = self.history.recent(back) else { break };
             row[usize::from(event.code())] = N::ONE;
             let mut offset = PublicEvent::COUNT;
             row[offset + circle.place(event.seat)] = N::ONE;
@@ -579,27 +548,22 @@ impl TensorSpace {
                 row[offset + SEATS + spot.number() - 1] = N::ONE;
             }
             offset += spot_width;
-            self.write_card(event.card, offset, row);
+            space.write_card(event.card, offset, row);
         }
     }
 
     #[inline]
-    fn write_last<N: TensorNumber, const SEATS: usize>(
-        &self,
-        history: &RoundHistory,
-        circle: &RelativeSeats<SEATS>,
-        tensor: &mut [N],
-    ) {
-        let at = &self.at;
-        for (place, &seat) in circle.seats.iter().enumerate() {
+    fn write_last(&mut self) {
+        let at = &self.space.at;
+        for (place, &seat) in self.circle.seats.iter().enumerate() {
             let mut card: Option<Card> = None;
             for back in 0..RoundHistory::LAST {
-                let Some(event) = history.last_of(seat, back) else { break };
+                let Some(event) = self.history.last_of(seat, back) else { break };
                 let entry = (place * RoundHistory::LAST + back) * PublicEvent::COUNT + usize::from(event.code());
-                tensor[at.last + entry] = N::ONE;
+                self.tensor[at.last + entry] = N::ONE;
                 card = card.or(event.card);
             }
-            self.write_card(card, at.last_card + place * self.classes, tensor);
+            self.space.write_card(card, at.last_card + place * self.space.classes, self.tensor);
         }
     }
 }

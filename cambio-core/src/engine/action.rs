@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use std::str::FromStr;
 
 use crate::rules::seat::{Seat, Spot, SpotSet, set_bits};
-use crate::text::excerpt;
+use crate::text::{ParseError, excerpt};
 
 /// A decision of one seat.
 ///
@@ -71,25 +71,22 @@ impl Action {
     }
 }
 
-/// The error for a text that is not a decision.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "`{}` is not a decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
-     snap, touch, give, cheat with a spot such as a3, or swap with two spots",
-    excerpt(.0)
-)]
-pub struct ParseActionError(String);
-
 impl FromStr for Action {
-    type Err = ParseActionError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Action, ParseActionError> {
+    fn from_str(text: &str) -> Result<Action, ParseError> {
         let parse = || {
             let mut words = text.split(' ');
             let action = Action::read(words.next()?, || words.next()?.parse().ok())?;
             words.next().is_none().then_some(action)
         };
-        parse().ok_or_else(|| ParseActionError(text.to_owned()))
+        parse().ok_or_else(|| {
+            ParseError(format!(
+                "`{}` is not a decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
+                 snap, touch, give, cheat with a spot such as a3, or swap with two spots",
+                excerpt(text)
+            ))
+        })
     }
 }
 
@@ -305,27 +302,24 @@ impl ChoiceSink for Choices {
     }
 }
 
-/// Collects only the targets of the phase's verb.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Targets(pub(crate) SpotSet);
+/// Collects only the targets of the phase's verb, and the spots that swaps may involve.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Aims {
+    pub(crate) targets: SpotSet,
+    pub(crate) swappable: SpotSet,
+}
 
-impl ChoiceSink for Targets {
+impl ChoiceSink for Aims {
     #[inline]
     fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
         if verb != Verb::Touch {
-            self.0 = spots();
+            self.targets = spots();
         }
     }
-}
 
-/// Collects only the spots that swaps may involve.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Swappable(pub(crate) SpotSet);
-
-impl ChoiceSink for Swappable {
     #[inline]
     fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
-        self.0 = pairs().spots;
+        self.swappable = pairs().spots;
     }
 }
 

@@ -75,7 +75,7 @@ impl Motion<Option<Card>> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OnTable<T> {
-    spots: [T; SPOTS],
+    pub(crate) spots: [T; SPOTS],
     held: T,
     none: T,
 }

@@ -1,6 +1,6 @@
 //! Observations: what one seat may know when it decides.
 
-use crate::engine::action::{ChoiceSink, Choices, LegalityCheck, Swappable, Targets, Verb};
+use crate::engine::action::{Aims, ChoiceSink, Choices, LegalityCheck, Verb};
 use crate::engine::table::{CardSource, Phase, Table};
 use crate::rules::card::{Card, MAX_KINDS, PowerStep};
 use crate::rules::knob::{CallWhen, Gift, PowerUse, Redrop};
@@ -235,19 +235,30 @@ pub trait View {
     where
         Self: Sized,
     {
-        match self.table().phase {
-            Phase::Window | Phase::Chain => known_matches(self),
-            _ => SpotSet::EMPTY,
+        let mut matching = SpotSet::EMPTY;
+        if matches!(self.table().phase, Phase::Window | Phase::Chain) {
+            for (spot, card) in self.known_cards(self.table().snap_targets(self.seat())) {
+                if matches(self.table(), self.seat(), spot, card) {
+                    matching.insert(spot);
+                }
+            }
         }
+        matching
     }
 
     /// The legal decisions of the seat; none if another seat is to act.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the fields of the set then stay in registers")]
+    #[inline(always)]
     fn choices(&self) -> Choices
     where
         Self: Sized,
     {
-        if self.table().asked == Some(self.seat()) { choices(self.table(), self) } else { Choices::NONE }
+        if self.table().asked != Some(self.seat()) {
+            return Choices::NONE;
+        }
+        let mut choices = Choices::none_of(self.seat());
+        offer(self, &mut choices);
+        choices
     }
 
     /// Whether the decision is one of [`View::choices`]. This is faster than building the set.
@@ -257,7 +268,9 @@ pub trait View {
     where
         Self: Sized,
     {
-        self.table().asked == Some(self.seat()) && allows(self.table(), self, action)
+        let mut check = LegalityCheck { action, is_legal: false };
+        offer(self, &mut check);
+        check.is_legal
     }
 
     /// The spots that [`Choices::targets`] returns, without building the set of choices.
@@ -266,11 +279,9 @@ pub trait View {
     where
         Self: Sized,
     {
-        let mut targets = Targets(SpotSet::EMPTY);
-        if self.table().asked == Some(self.seat()) {
-            offer(self.table(), self, &mut targets);
-        }
-        targets.0
+        let mut aims = Aims::default();
+        offer(self, &mut aims);
+        aims.targets
     }
 
     /// The spots that [`Choices::swappable`] returns, without building the set of choices.
@@ -279,11 +290,9 @@ pub trait View {
     where
         Self: Sized,
     {
-        let mut swappable = Swappable(SpotSet::EMPTY);
-        if self.table().asked == Some(self.seat()) {
-            offer(self.table(), self, &mut swappable);
-        }
-        swappable.0
+        let mut aims = Aims::default();
+        offer(self, &mut aims);
+        aims.swappable
     }
 }
 
@@ -366,33 +375,19 @@ views! {
     OwnedObservation: |view| &view.table;
 }
 
-/// The legal decisions of the seat to act. They depend on the table and the seat's knowledge, never on hidden faces.
-#[expect(clippy::inline_always, reason = "the fields of the set then stay in registers")]
-#[inline(always)]
-pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
-    let mut choices = table.asked.map_or(Choices::NONE, Choices::none_of);
-    offer(table, view, &mut choices);
-    choices
-}
-
-/// Whether the decision is one of [`choices`], without building the set.
-#[expect(clippy::inline_always, reason = "most callers pass a constant decision, so most of the match folds away")]
-#[inline(always)]
-pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
-    let mut check = LegalityCheck { action, is_legal: false };
-    offer(table, view, &mut check);
-    check.is_legal
-}
-
-/// Offers the legal decisions of the seat to act. Only this function defines which decisions are legal.
+/// Offers the legal decisions of the seat, if it is to act. Only this function defines which decisions are legal. They
+/// depend on the table and the seat's knowledge, never on hidden faces.
 #[expect(clippy::inline_always, reason = "the fields of the sink then stay in registers")]
 #[inline(always)]
-fn offer(table: &Table, view: &impl View, to: &mut impl ChoiceSink) {
-    let Some(seat) = table.asked else { return };
+fn offer(view: &impl View, to: &mut impl ChoiceSink) {
+    let (table, seat) = (view.table(), view.seat());
+    if table.asked != Some(seat) {
+        return;
+    }
     let spec = table.rules.spec();
     match table.phase {
         Phase::Window | Phase::Chain => {
-            let targets = || if spec.snap_known_only { known_matches(view) } else { table.snap_targets(seat) };
+            let targets = || if spec.snap_known_only { view.known_matches() } else { table.snap_targets(seat) };
             to.allow(Action::Pass, || true);
             to.aim(Verb::Snap, targets);
             if spec.touch && table.phase == Phase::Window {
@@ -458,18 +453,6 @@ pub(crate) fn matches(table: &Table, seat: Seat, spot: Spot, card: Card) -> bool
 #[inline]
 fn shown(table: &Table) -> Option<Card> {
     if table.phase == Phase::Chain { table.top } else { table.opener }
-}
-
-/// The spots that a seat may snap because it knows that their cards match.
-fn known_matches(view: &impl View) -> SpotSet {
-    let (table, seat) = (view.table(), view.seat());
-    let mut matching = SpotSet::EMPTY;
-    for (spot, card) in view.known_cards(table.snap_targets(seat)) {
-        if matches(table, seat, spot, card) {
-            matching.insert(spot);
-        }
-    }
-    matching
 }
 
 /// Whether the seat may call under the rules, including a feasible cap.

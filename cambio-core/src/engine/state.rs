@@ -6,7 +6,7 @@ use crate::engine::action::{Action, Choices};
 use crate::engine::chance::Chance;
 use crate::engine::event::{Event, Sink};
 use crate::engine::motion::Motion;
-use crate::engine::observation::{Observation, PointSummary, Private, View, allows, choices};
+use crate::engine::observation::{Observation, PointSummary, Private, View};
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::rules::knob::Peek;
@@ -66,6 +66,28 @@ pub(crate) struct Hidden {
     pub(crate) asks_knowing: bool,
     /// The number of turns after which the round ends: the rules' limit, or a lower one for playouts.
     pub(crate) turn_limit: u16,
+}
+
+impl Hidden {
+    /// No faces, and a stock of this many cards. No seat has declared anything.
+    #[inline]
+    pub(crate) fn new(rules: &Rules, order: Order, pool_len: u16) -> Hidden {
+        Hidden {
+            faces: [None; SPOTS],
+            stock: [Card::FILLER; MAX_CARDS],
+            pool_len,
+            order,
+            held: None,
+            seen_points: [0; MAX_SEATS],
+            seen_ranks: 0,
+            declared: [None; MAX_SEATS],
+            snappers: SeatSet::EMPTY,
+            touchers: SeatSet::EMPTY,
+            unasked: SeatSet::EMPTY,
+            asks_knowing: false,
+            turn_limit: rules.spec().turn_limit.count() as u16,
+        }
+    }
 }
 
 /// Whether the stock has an order.
@@ -162,10 +184,8 @@ impl State {
         chance: &mut C,
         sink: &mut S,
     ) -> Result<State, DealError> {
-        setup.check()?;
-        setup.rules.check_deck(deck)?;
         let mut state = State::empty(setup, Order::Dealt);
-        state.begin(deck, chance, sink);
+        state.redeal(setup, deck, chance, sink)?;
         Ok(state)
     }
 
@@ -257,21 +277,7 @@ impl State {
                 carry,
                 ended: None,
             },
-            hidden: Hidden {
-                faces: [None; SPOTS],
-                stock: [Card::FILLER; MAX_CARDS],
-                pool_len: cards,
-                order,
-                held: None,
-                seen_points: [0; MAX_SEATS],
-                seen_ranks: 0,
-                declared: [None; MAX_SEATS],
-                snappers: SeatSet::EMPTY,
-                touchers: SeatSet::EMPTY,
-                unasked: SeatSet::EMPTY,
-                asks_knowing: false,
-                turn_limit: rules.spec().turn_limit.count() as u16,
-            },
+            hidden: Hidden::new(&rules, order, cards),
         }
     }
 
@@ -323,13 +329,13 @@ impl State {
     /// The legal decisions of the seat to act.
     #[inline]
     pub fn choices(&self) -> Choices {
-        self.table.asked.map_or(Choices::NONE, |seat| choices(&self.table, &self.view(seat)))
+        self.table.asked.map_or(Choices::NONE, |seat| self.view(seat).choices())
     }
 
     /// Whether the decision is one of [`State::choices`]. This is faster than building the set.
     #[inline]
     pub fn allows(&self, action: Action) -> bool {
-        self.table.asked.is_some_and(|seat| allows(&self.table, &self.view(seat), action))
+        self.table.asked.is_some_and(|seat| self.view(seat).allows(action))
     }
 
     /// Carries out a decision of the seat to act and continues to the next decision.

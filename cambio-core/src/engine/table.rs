@@ -336,11 +336,11 @@ impl Table {
 
     /// The seats that a snap window asks.
     #[inline]
-    pub fn may_snap(&self) -> SeatSet {
+    pub(crate) fn may_snap(&self) -> SeatSet {
         self.snap_rights().seats()
     }
 
-    /// The spots that `seat` may snap, provided that it is one of [`Table::may_snap`].
+    /// The spots that `seat` may snap, provided that it is one of [`SnapRights::seats`].
     #[inline]
     pub fn snap_targets(&self, seat: Seat) -> SpotSet {
         self.snap_rights().targets(seat, self.occupied)

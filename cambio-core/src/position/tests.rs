@@ -82,7 +82,7 @@ fn mixed_fields_are_refused_or_have_choices() {
                     assert!(view.table().asked() != Some(view.seat()) || !view.choices().is_empty(), "{mixed}");
                     assert_eq!(position.to_string().parse(), Ok(position), "{mixed}");
                 }
-                Err(PositionError(_)) => refused += 1,
+                Err(ParseError(_)) => refused += 1,
             }
         }
     }

@@ -57,31 +57,27 @@ pub(super) fn table_of(record: &Record) -> Result<(Rules, usize), InvalidRecord>
             "`rules` is missing".to_owned()
         })
     })?;
-    let seats = match record.fields.get("seats").and_then(Value::as_u64) {
-        Some(seats) if (2..=8).contains(&seats) => seats as usize,
-        _ => {
-            let found = record.fields.get("seats").map_or("nothing".to_owned(), brief);
-            return Err(InvalidRecord::new(format!("`seats` must be a whole number from 2 to 8, found {found}")));
-        }
-    };
-    Ok((rules, seats))
+    let seats = record.fields.get("seats");
+    match seats.and_then(Value::as_u64) {
+        Some(seats @ 2..=8) => Ok((rules, seats as usize)),
+        _ => Err(InvalidRecord::field("seats", "a whole number from 2 to 8", seats)),
+    }
 }
 
 /// Checks the types of the fields about the origin of the record. Each of them may be missing.
 fn check_header(record: &Record, seats: usize) -> Result<(), InvalidRecord> {
-    let wrong = |field: &str, value: &Value, allowed: &str| {
-        Err(InvalidRecord::new(format!("`{field}` must be {allowed}, found {}", brief(value))))
-    };
     for (field, value) in &record.fields {
-        match (field.as_str(), value) {
-            (_, Value::Null) | ("seed", Value::String(_) | Value::Number(_)) => {}
-            ("seed", _) => return wrong("seed", value, "a text"),
-            ("deal" | "rotation", _) if value.is_u64() => {}
-            ("deal" | "rotation", _) => return wrong(field, value, "a whole number"),
-            ("agents", Value::Array(agents)) if agents.len() == seats && agents.iter().all(Value::is_string) => {}
-            ("agents", _) => return wrong("agents", value, &format!("a list of {seats} texts, one for each seat")),
-            _ => {}
-        }
+        let allowed = match (field.as_str(), value) {
+            (_, Value::Null) | ("seed", Value::String(_) | Value::Number(_)) => continue,
+            ("seed", _) => "a text",
+            ("deal" | "rotation", _) if !value.is_u64() => "a whole number",
+            ("agents", Value::Array(agents)) if agents.len() == seats && agents.iter().all(Value::is_string) => {
+                continue;
+            }
+            ("agents", _) => &format!("a list of {seats} texts, one for each seat"),
+            _ => continue,
+        };
+        return Err(InvalidRecord::field(field, allowed, Some(value)));
     }
     Ok(())
 }

@@ -3,25 +3,10 @@
 use serde_json::Value;
 
 use crate::engine::RaceOrder;
+use crate::record::replay::table_of;
 use crate::record::{InvalidRecord, Record, Recorder};
 use crate::rng::{Key, Seed};
-use crate::text::excerpt;
-use crate::{Action, Deal, Playing, RulesError, RulesSpec, Seat};
-
-/// The reason why a match cannot be restored from a record.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the message explains the fields")]
-pub enum RestoreError {
-    /// A field of the record is missing or its value is not valid.
-    #[error("`{field}` must be {allowed}, found {}", excerpt(found))]
-    Field { field: &'static str, found: String, allowed: &'static str },
-    /// The rules of the record are not valid.
-    #[error(transparent)]
-    Rules(#[from] RulesError),
-    /// The record does not match its seed and deal, or one of its decisions is illegal.
-    #[error(transparent)]
-    Flaw(#[from] InvalidRecord),
-}
+use crate::{Action, Deal, Playing, Seat};
 
 /// The extra field with the source of the race orders, if they were not drawn from the random key.
 const RACES: &str = "x-races";
@@ -76,9 +61,8 @@ impl Playing {
     /// assert_eq!(restored.turn().unwrap().view, playing.turn().unwrap().view);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn restore(record: &Record) -> Result<Playing, RestoreError> {
-        let rules = record.fields.get("rules").unwrap_or(&Value::Null);
-        let rules = RulesSpec::from_json(rules)?.validate()?;
+    pub fn restore(record: &Record) -> Result<Playing, InvalidRecord> {
+        let (rules, seats) = table_of(record)?;
         let seed = |value: &Value| match value.as_str() {
             Some(text) => text.parse().ok(),
             None => value.as_u64().map(Seed::Number),
@@ -90,7 +74,6 @@ impl Playing {
         };
         let seed = field(record, "seed", SEED, seed)?;
         let deal = field(record, "deal", "a whole number below 2^64", Value::as_u64)?;
-        let seats = field(record, "seats", "a whole number from 2 to 8", Value::as_u64)?;
         let mut recorder = Recorder::new(&rules);
         let key = Key { seed, agents, deal };
         let mut dealt = Deal::new(&rules, key);
@@ -103,18 +86,19 @@ impl Playing {
                 }
             }
         }
-        let mut playing = Playing::observed(dealt, seats as usize, &mut recorder)?;
+        let mut playing =
+            Playing::observed(dealt, seats, &mut recorder).map_err(|error| InvalidRecord::new(error.to_string()))?;
         for (number, round) in record.rounds.iter().enumerate() {
             let flaw = |what: String| InvalidRecord::new(what).in_round(number + 1);
             if playing.is_over() || playing.rounds() != number {
-                return Err(flaw("unexpected round: the previous round has not ended".to_owned()).into());
+                return Err(flaw("unexpected round: the previous round has not ended".to_owned()));
             }
             for (index, text) in round.decisions.iter().enumerate() {
                 let action = (playing.rounds() == number).then(|| decision(&playing, text)).flatten();
                 let done = action.is_some_and(|action| playing.act_observed(action, &mut recorder).is_ok());
                 if !done {
                     let legal = playing.state().choices();
-                    return Err(flaw(format!("illegal decision `{text}`; legal: {legal}")).at(index + 1).into());
+                    return Err(flaw(format!("illegal decision `{text}`; legal: {legal}")).at(index + 1));
                 }
             }
         }
@@ -127,7 +111,7 @@ impl Playing {
                 && due.reshuffles.starts_with(&given.reshuffles);
             if !is_due {
                 let what = format!("the deck, starter, races or new stocks do not match seed {seed}, deal {deal}");
-                return Err(InvalidRecord::new(what).in_round(number + 1).into());
+                return Err(InvalidRecord::new(what).in_round(number + 1));
             }
         }
         Ok(playing)
@@ -140,15 +124,12 @@ const SEED: &str = "a whole number below 2^64 or 64 hexadecimal digits";
 /// Reads a field of a record with `read`.
 fn field<T>(
     record: &Record,
-    field: &'static str,
-    allowed: &'static str,
+    field: &str,
+    allowed: &str,
     read: impl Fn(&Value) -> Option<T>,
-) -> Result<T, RestoreError> {
+) -> Result<T, InvalidRecord> {
     let found = record.fields.get(field);
-    found.and_then(read).ok_or_else(|| {
-        let found = found.map_or_else(|| "nothing".to_owned(), super::brief);
-        RestoreError::Field { field, found, allowed }
-    })
+    found.and_then(read).ok_or_else(|| InvalidRecord::field(field, allowed, found))
 }
 
 /// Parses a decision; `None` unless it is a decision of the seat to act.

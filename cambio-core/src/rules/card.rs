@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU8;
 use std::str::FromStr;
 
-use crate::text::excerpt;
+use crate::text::{ParseError, excerpt};
 
 /// The most kinds in a deck.
 pub const MAX_KINDS: usize = 128;
@@ -182,20 +182,17 @@ impl Power {
     }
 }
 
-/// The error for a text that is not a power.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "`{}` is not a power; a power is one to four steps joined by `then`; a step is `reveal`, or one or more of `look own`, \
-     `look other`, `look any`, `look another` and one of `swap`, `swap own`, `swap looked`, joined by `or`",
-    excerpt(.0)
-)]
-pub struct ParsePowerError(String);
-
 impl FromStr for Power {
-    type Err = ParsePowerError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Power, ParsePowerError> {
-        let error = || ParsePowerError(text.to_owned());
+    fn from_str(text: &str) -> Result<Power, ParseError> {
+        let error = || {
+            ParseError(format!(
+                "`{}` is not a power; a power is one to four steps joined by `then`; a step is `reveal`, or one or more of \
+                 `look own`, `look other`, `look any`, `look another` and one of `swap`, `swap own`, `swap looked`, joined by `or`",
+                excerpt(text)
+            ))
+        };
         let mut steps = [0; 4];
         if text.is_empty() {
             return Ok(Power(steps));

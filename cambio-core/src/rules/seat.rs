@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::excerpt;
+use crate::text::{ParseError, excerpt};
 
 /// The most seats at a table.
 pub const MAX_SEATS: usize = 8;
@@ -217,15 +217,10 @@ impl fmt::Debug for Spot {
     }
 }
 
-/// The error for a text that is not a spot.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is not a spot; a spot is a seat and a slot, from a1 to h16", excerpt(.0))]
-pub struct ParseSpotError(String);
-
 impl FromStr for Spot {
-    type Err = ParseSpotError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Spot, ParseSpotError> {
+    fn from_str(text: &str) -> Result<Spot, ParseError> {
         let parse = || {
             let seat = Seat::from_letter(text.chars().next()?)?;
             let number = text.get(1..)?;
@@ -234,7 +229,8 @@ impl FromStr for Spot {
             }
             Spot::new(seat, number.parse().ok()?)
         };
-        parse().ok_or_else(|| ParseSpotError(text.to_owned()))
+        let expected = "a spot is a seat and a slot, from a1 to h16";
+        parse().ok_or_else(|| ParseError(format!("`{}` is not a spot; {expected}", excerpt(text))))
     }
 }
 
@@ -362,7 +358,7 @@ impl SpotSet {
     /// assert_eq!(order, ["b1", "c3", "a2"]);
     /// ```
     #[inline]
-    pub const fn iter_from(self, from: Seat) -> SpotIter {
+    pub fn iter_from(self, from: Seat) -> impl Iterator<Item = Spot> + Clone + use<> {
         let turned = self.turned(from).0;
         SpotIter { low: turned as u64, high: (turned >> 64) as u64, from }
     }
@@ -390,7 +386,7 @@ impl SpotSet {
 
     /// The spots of the set, for code that does not depend on the order.
     #[inline]
-    pub(crate) const fn each(self) -> SpotIter {
+    pub(crate) fn each(self) -> impl Iterator<Item = Spot> + Clone + use<> {
         self.iter_from(Seat::A)
     }
 
@@ -449,7 +445,7 @@ const IN_BYTE: [[u8; 8]; 256] = {
 
 /// The iterator of [`SpotSet::iter_from`].
 #[derive(Clone, Debug)]
-pub struct SpotIter {
+struct SpotIter {
     low: u64,
     high: u64,
     from: Seat,

@@ -151,15 +151,6 @@ impl CardTraces {
     }
 }
 
-/// `WIDTH` numbers for each slot of a seat.
-pub(crate) type SlotRow<T, const WIDTH: usize> = [[T; WIDTH]; MAX_SLOTS];
-
-/// The numbers of the spots of a seat.
-#[inline]
-pub(crate) fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &SlotRow<T, WIDTH> {
-    &numbers.as_chunks().0[owner.index()]
-}
-
 /// The public history of the cards in a round. It is the same for every seat.
 ///
 /// Pass every event or sighting of a round to [`CardHistory::notice`], from the deal on. Only public information is

@@ -7,7 +7,7 @@
 use rand::Rng;
 
 use crate::engine::event::Sighting;
-use crate::engine::motion::Motion;
+use crate::engine::motion::{Motion, OnTable};
 use crate::engine::state::{Hidden, Order, State};
 use crate::engine::table::{CardSource, Phase};
 use crate::rng::Bounded as _;
@@ -44,16 +44,18 @@ pub struct Knowledge {
     hand: u8,
     /// The number of cards that a seat is dealt if it starts with extra cards.
     hand_with_extra: u8,
-    held: HeldCard,
-    held_epoch: u16,
+    /// Whether a seat holds a card.
+    holds: bool,
     /// The seats that know the held card.
     held_seen: SeatSet,
     epoch: u16,
     occupied: SpotSet,
     /// For each seat, including this one, the spots whose cards the seat has seen.
     seen: [SpotSet; MAX_SEATS],
-    faces: [Option<Card>; SPOTS],
-    epochs: [u16; SPOTS],
+    /// The face of each card, if the seat knows it.
+    faces: OnTable<Option<Card>>,
+    /// The epoch in which each card left the stock.
+    epochs: OnTable<u16>,
     pile: [u8; MAX_KINDS],
     top: Option<Card>,
     deck: CardList,
@@ -97,14 +99,6 @@ impl CardList {
     }
 }
 
-/// The held card, as one seat knows it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum HeldCard {
-    Nothing,
-    Known(Card),
-    Unknown,
-}
-
 impl Knowledge {
     /// What `seat` knows before a round is dealt, at a table of `seats` seats.
     pub fn new(rules: &Rules, seats: usize, seat: Seat) -> Knowledge {
@@ -115,14 +109,13 @@ impl Knowledge {
             seats: seats as u8,
             hand: rules.spec().hand.count() as u8,
             hand_with_extra: rules.dealt_to(seat, SeatSet::only(seat)) as u8,
-            held: HeldCard::Nothing,
-            held_epoch: 0,
+            holds: false,
             held_seen: SeatSet::EMPTY,
             epoch: 0,
             occupied: SpotSet::EMPTY,
             seen: [SpotSet::EMPTY; MAX_SEATS],
-            faces: [None; SPOTS],
-            epochs: [0; SPOTS],
+            faces: OnTable::new(None),
+            epochs: OnTable::new(0),
             pile: [0; MAX_KINDS],
             top: None,
             unseen: deck.clone(),
@@ -149,7 +142,7 @@ impl Knowledge {
 
     /// Whether another seat holds a card that this seat has not seen.
     pub fn holds_unknown(&self) -> bool {
-        self.held == HeldCard::Unknown
+        self.holds && self.faces.at(None).is_none()
     }
 
     /// The spots with a card.
@@ -159,7 +152,7 @@ impl Knowledge {
 
     /// The card in this spot, if the seat knows it.
     pub fn face(&self, spot: Spot) -> Option<Card> {
-        self.faces[spot.index()]
+        self.faces.at(Some(spot))
     }
 
     /// The cards that may lie in this spot: the multiset of the unseen cards that are possible there.
@@ -193,7 +186,7 @@ impl Knowledge {
     /// Every card that the seat has not seen, with a flag: whether the card can lie in this spot. A card can lie only
     /// in a spot that was filled in the card's epoch. The cards of the stock's epoch come first, then the older cards.
     pub fn unseen(&self, spot: Spot) -> impl Iterator<Item = (Card, bool)> {
-        let epoch = self.epochs[spot.index()];
+        let epoch = self.epochs.at(Some(spot));
         let current = self.unseen.all().iter().map(move |&card| (card, epoch == self.epoch));
         current.chain(self.older().iter().map(move |&(card, of)| (card, of == epoch && epoch != self.epoch)))
     }
@@ -225,22 +218,20 @@ impl Knowledge {
     /// knowledge, and as many older cards are unseen as lie unseen in layouts.
     fn agrees_with(&self, view: &Observation<'_>) -> bool {
         let table = view.table();
-        let held = match (table.phase(), view.held()) {
-            (Phase::Held(_), Some(card)) => HeldCard::Known(card),
-            (Phase::Held(_), None) => HeldCard::Unknown,
-            (_, _) => HeldCard::Nothing,
-        };
+        let holds = matches!(table.phase(), Phase::Held(_));
+        let held_is_current = !self.holds_unknown() || self.epochs.at(None) == self.epoch;
         let unknown = self.occupied.without(self.known());
-        let of_epoch = |epoch| unknown.each().filter(|spot| self.epochs[spot.index()] == epoch).count();
-        let hidden = of_epoch(self.epoch) + usize::from(held == HeldCard::Unknown);
+        let of_epoch = |epoch| unknown.each().filter(|&spot| self.epochs.at(Some(spot)) == epoch).count();
+        let hidden = of_epoch(self.epoch) + usize::from(self.holds_unknown());
         let older = |epoch| self.older().iter().filter(|&&(_, of)| of == epoch).count();
-        (table.occupied(), table.pile, table.top(), held) == (self.occupied, self.pile, self.top, self.held)
+        (table.occupied(), table.pile, table.top()) == (self.occupied, self.pile, self.top)
+            && (holds, view.held()) == (self.holds, self.faces.at(None))
             // The cards that are turned up at the end of a round do not change the table.
-            && (table.phase() == Phase::Over || (table.seen, view.private.faces) == (self.seen, self.faces))
-            && view.private.faces.iter().zip(&self.faces).all(|(face, own)| face.is_none() || face == own)
+            && (table.phase() == Phase::Over || (table.seen, &view.private.faces) == (self.seen, &self.faces.spots))
+            && view.private.faces.iter().zip(&self.faces.spots).all(|(face, own)| face.is_none() || face == own)
             // The sightings of a position have no epochs.
             && table.reshuffles() >= usize::from(self.epoch)
-            && (held != HeldCard::Unknown || self.held_epoch == self.epoch)
+            && held_is_current
             && usize::from(self.unseen.len) == table.stock_len() + hidden
             && self.older().len() + of_epoch(self.epoch) == unknown.len()
             && self.older().iter().all(|&(_, epoch)| older(epoch) == of_epoch(epoch))
@@ -252,6 +243,8 @@ impl Knowledge {
         if !self.is_possible(&motion) {
             return None;
         }
+        // The face of the card that becomes the held card.
+        let mut new = None;
         match motion {
             Motion::Dealt { extra, .. } => self.begin(extra),
             Motion::Seen { seat, spot, face } => {
@@ -269,53 +262,42 @@ impl Knowledge {
                 self.push_pile(card);
             }
             Motion::Drawn { seat, face } => {
-                self.held_epoch = self.epoch;
-                self.held_seen = SeatSet::only(seat);
-                self.held = match face {
-                    Some(card) => {
-                        self.see(card, self.epoch)?;
-                        HeldCard::Known(card)
-                    }
-                    None => HeldCard::Unknown,
-                };
+                if let Some(card) = face {
+                    self.see(card, self.epoch)?;
+                }
+                (self.holds, self.held_seen, new) = (true, SeatSet::only(seat), face);
             }
             Motion::Taken { card } => {
                 self.pile[card.kind()] -= 1;
                 self.top = None;
-                self.held = HeldCard::Known(card);
-                self.held_seen = self.everyone();
+                (self.holds, self.held_seen, new) = (true, self.everyone(), Some(card));
             }
             Motion::Dropped { card } => {
-                if self.held == HeldCard::Unknown {
-                    self.see(card, self.held_epoch)?;
+                if self.holds_unknown() {
+                    self.see(card, self.epochs.at(None))?;
                 }
-                self.held = HeldCard::Nothing;
+                self.holds = false;
                 self.push_pile(card);
             }
             Motion::Kept { spot, replaced } => {
                 self.discard(spot, replaced)?;
                 self.occupied.insert(spot);
-                self.epochs[spot.index()] = self.held_epoch;
                 self.show_to(spot, self.held_seen);
-                if let HeldCard::Known(card) = self.held {
-                    self.faces[spot.index()] = Some(card);
-                }
-                self.held = HeldCard::Nothing;
+                self.holds = false;
             }
             Motion::Discarded { spot, card } => self.discard(spot, card)?,
-            Motion::Exchanged { one, other } => self.exchange(one, other),
+            Motion::Exchanged { one, other } => self.exchange_seen(one, other),
             Motion::Moved { from, to } => {
                 self.occupied.insert(to);
-                self.exchange(from, to);
-                self.clear(from);
+                self.occupied.remove(from);
+                self.exchange_seen(from, to);
             }
-            Motion::Added { spot } => {
-                self.occupied.insert(spot);
-                self.epochs[spot.index()] = self.epoch;
-            }
+            Motion::Added { spot } => self.occupied.insert(spot),
             Motion::Reshuffled { .. } => self.reshuffle(),
             Motion::Nothing => {}
         }
+        self.faces.follow(&motion, new);
+        self.epochs.follow(&motion, self.epoch);
         Some(())
     }
 
@@ -324,10 +306,10 @@ impl Knowledge {
         let lies = |spot| self.occupied.contains(spot);
         match *motion {
             Motion::Seen { spot, .. } | Motion::Shown { spot, .. } | Motion::Discarded { spot, .. } => lies(spot),
-            Motion::Drawn { .. } => self.held == HeldCard::Nothing,
-            Motion::Taken { card } => self.held == HeldCard::Nothing && self.pile[card.kind()] > 0,
-            Motion::Dropped { card } => [HeldCard::Unknown, HeldCard::Known(card)].contains(&self.held),
-            Motion::Kept { spot, .. } => lies(spot) && self.held != HeldCard::Nothing,
+            Motion::Drawn { .. } => !self.holds,
+            Motion::Taken { card } => !self.holds && self.pile[card.kind()] > 0,
+            Motion::Dropped { card } => self.holds && self.faces.at(None).is_none_or(|held| held == card),
+            Motion::Kept { spot, .. } => lies(spot) && self.holds,
             Motion::Exchanged { one, other } => lies(one) && lies(other),
             Motion::Moved { from, to } => lies(from) && !lies(to),
             Motion::Added { spot } => spot.seat().index() < self.seats.into() && !lies(spot),
@@ -338,9 +320,7 @@ impl Knowledge {
         }
     }
 
-    fn exchange(&mut self, one: Spot, other: Spot) {
-        self.faces.swap(one.index(), other.index());
-        self.epochs.swap(one.index(), other.index());
+    fn exchange_seen(&mut self, one: Spot, other: Spot) {
         for seen in &mut self.seen {
             seen.swap(one, other);
         }
@@ -348,7 +328,10 @@ impl Knowledge {
 
     fn discard(&mut self, spot: Spot, card: Card) -> Option<()> {
         self.learn(spot, card)?;
-        self.clear(spot);
+        self.occupied.remove(spot);
+        for seen in &mut self.seen {
+            seen.remove(spot);
+        }
         self.push_pile(card);
         Some(())
     }
@@ -357,10 +340,8 @@ impl Knowledge {
         self.unseen = self.deck.clone();
         self.older_len = 0;
         self.epoch = 0;
-        self.held = HeldCard::Nothing;
+        self.holds = false;
         self.seen = [SpotSet::EMPTY; MAX_SEATS];
-        self.faces = [None; SPOTS];
-        self.epochs = [0; SPOTS];
         self.pile = [0; MAX_KINDS];
         self.top = None;
         self.occupied = SpotSet::EMPTY;
@@ -387,20 +368,12 @@ impl Knowledge {
 
     /// Learns the face of a card; `None` if this card cannot lie there.
     fn learn(&mut self, spot: Spot, card: Card) -> Option<()> {
-        if let Some(known) = self.faces[spot.index()] {
+        if let Some(known) = self.face(spot) {
             return (known == card).then_some(());
         }
-        self.see(card, self.epochs[spot.index()])?;
-        self.faces[spot.index()] = Some(card);
+        self.see(card, self.epochs.at(Some(spot)))?;
+        self.faces.set(spot, Some(card));
         Some(())
-    }
-
-    fn clear(&mut self, spot: Spot) {
-        self.occupied.remove(spot);
-        self.faces[spot.index()] = None;
-        for seen in &mut self.seen {
-            seen.remove(spot);
-        }
     }
 
     fn everyone(&self) -> SeatSet {
@@ -420,8 +393,8 @@ impl Knowledge {
 
     /// Whether the stock has a card: more cards of this epoch are unseen than lie unseen in layouts and in the hand.
     fn has_stock(&self) -> bool {
-        let of_epoch = |spot: &Spot| self.epochs[spot.index()] == self.epoch;
-        let is_held = self.held == HeldCard::Unknown && self.held_epoch == self.epoch;
+        let of_epoch = |spot: &Spot| self.epochs.at(Some(*spot)) == self.epoch;
+        let is_held = self.holds_unknown() && self.epochs.at(None) == self.epoch;
         let hidden = self.occupied.without(self.known()).each().filter(of_epoch).count() + usize::from(is_held);
         usize::from(self.unseen.len) > hidden
     }
@@ -474,19 +447,11 @@ impl Knowledge {
             "the view must belong to the same seat and table as the knowledge"
         );
         let mut hidden = Hidden {
-            faces: self.faces,
+            faces: self.faces.spots,
             stock: self.unseen.cards,
-            pool_len: self.unseen.len,
-            order: Order::Pool,
             held: view.held(),
-            seen_points: [0; MAX_SEATS],
             seen_ranks: u64::MAX,
-            declared: [None; MAX_SEATS],
-            snappers: SeatSet::EMPTY,
-            touchers: SeatSet::EMPTY,
-            unasked: SeatSet::EMPTY,
-            asks_knowing: false,
-            turn_limit: table.rules().spec().turn_limit.count() as u16,
+            ..Hidden::new(table.rules(), Order::Pool, self.unseen.len)
         };
         let mut unknown = self.occupied.without(self.known());
         for (spot, index) in from_the_highest(placed) {
@@ -501,7 +466,7 @@ impl Knowledge {
             self.sample_older(&mut hidden, rng, placed);
         }
         for spot in unknown.iter_from(self.seat) {
-            if self.epochs[spot.index()] == self.epoch {
+            if self.epochs.at(Some(spot)) == self.epoch {
                 hidden.faces[spot.index()] = Some(draw(&mut hidden, rng));
             }
         }
@@ -534,7 +499,7 @@ impl Knowledge {
             pool[index - current] = pool[len];
         }
         for spot in self.occupied.without(self.known()).iter_from(self.seat) {
-            let epoch = self.epochs[spot.index()];
+            let epoch = self.epochs.at(Some(spot));
             if epoch == self.epoch || hidden.faces[spot.index()].is_some() {
                 continue;
             }

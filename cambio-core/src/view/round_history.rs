@@ -118,79 +118,16 @@ impl PublicEvent {
     }
 }
 
-/// The last `N` public events, newest first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct RecentEvents<const N: usize> {
-    items: [Option<PublicEvent>; N],
-}
-
-impl<const N: usize> RecentEvents<N> {
-    const EMPTY: RecentEvents<N> = RecentEvents { items: [None; N] };
-
-    #[inline]
-    fn push(&mut self, item: PublicEvent) {
-        self.items.copy_within(..N - 1, 1);
-        self.items[0] = Some(item);
-    }
-
-    #[inline]
-    fn get(&self, back: usize) -> Option<&PublicEvent> {
-        self.items.get(back)?.as_ref()
-    }
-}
+/// The last public events, newest first.
+type RecentEvents<const N: usize> = [Option<PublicEvent>; N];
 
 /// The turn in which each seat last saw each card, or [`NEVER`]. Indexed by owner, seat and slot.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct LastSeenTurns([[[u16; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
+type LastSeenTurns = [[[u16; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS];
 
-impl LastSeenTurns {
-    /// No seat has seen any card.
-    const NONE: LastSeenTurns = LastSeenTurns([[[NEVER; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
-
-    #[inline]
-    fn of(&self, owner: Seat, seat: Seat) -> &[u16; MAX_SLOTS] {
-        &self.0[owner.index()][seat.index()]
-    }
-
-    #[inline]
-    fn get(&self, spot: Spot, seat: Seat) -> u16 {
-        self.of(spot.seat(), seat)[spot.number() - 1]
-    }
-
-    #[inline]
-    fn set(&mut self, spot: Spot, seat: Seat, turn: u16) {
-        self.0[spot.seat().index()][seat.index()][spot.number() - 1] = turn;
-    }
-
-    /// Sets the turn for the first `seats` seats.
-    #[inline]
-    fn set_all(&mut self, spot: Spot, seats: u8, turn: u16) {
-        Seat::ALL[..seats.into()].iter().for_each(|&seat| self.set(spot, seat, turn));
-    }
-
-    /// Sets the turn for the seats among the first `seats` that have seen the card.
-    fn renew(&mut self, spot: Spot, seats: u8, turn: u16) {
-        for &seat in &Seat::ALL[..seats.into()] {
-            if self.get(spot, seat) != NEVER {
-                self.set(spot, seat, turn);
-            }
-        }
-    }
-
-    #[inline]
-    fn swap(&mut self, one: Spot, other: Spot, seats: u8) {
-        for &seat in &Seat::ALL[..seats.into()] {
-            let turn = self.get(one, seat);
-            self.set(one, seat, self.get(other, seat));
-            self.set(other, seat, turn);
-        }
-    }
-
-    /// Clears the entries of the first `seats` seats.
-    fn forget(&mut self, seats: u8) {
-        let seats = usize::from(seats);
-        self.0[..seats].iter_mut().for_each(|stamps| stamps[..seats].fill([NEVER; MAX_SLOTS]));
-    }
+#[inline]
+fn push<const N: usize>(events: &mut RecentEvents<N>, event: PublicEvent) {
+    events.copy_within(..N - 1, 1);
+    events[0] = Some(event);
 }
 
 /// All public information about a round that observation tensors contain: the [`CardHistory`], when each seat saw each
@@ -235,9 +172,9 @@ pub struct RoundHistory {
 
 impl RoundHistory {
     /// The number of public events that are kept for the whole table.
-    pub const RECENT: usize = 8;
+    pub(crate) const RECENT: usize = 8;
     /// The number of public events that are kept for each seat.
-    pub const LAST: usize = 4;
+    pub(crate) const LAST: usize = 4;
 
     /// The history before a match begins, at a table of `seats` seats.
     pub fn new(rules: &Rules, seats: usize) -> RoundHistory {
@@ -248,9 +185,9 @@ impl RoundHistory {
             turn_of: Seat::A,
             pile: [0; MAX_KINDS],
             top: None,
-            stamps: LastSeenTurns::NONE,
-            recent: RecentEvents::EMPTY,
-            last: [RecentEvents::EMPTY; MAX_SEATS],
+            stamps: [[[NEVER; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS],
+            recent: [None; RoundHistory::RECENT],
+            last: [[None; RoundHistory::LAST]; MAX_SEATS],
             rounds: 0,
             totals: [Score::default(); MAX_SEATS],
         }
@@ -302,7 +239,7 @@ impl RoundHistory {
     /// Cards that are turned up for scoring do not count as seen, because the table stays as it was when play ended.
     #[inline]
     pub fn seen_in(&self, spot: Spot, seat: Seat) -> Option<u16> {
-        Some(self.stamps.get(spot, seat)).filter(|&turn| turn != NEVER)
+        Some(self.stamps_of(spot.seat(), seat)[spot.number() - 1]).filter(|&turn| turn != NEVER)
     }
 
     /// The number of cards of each class on the pile.
@@ -314,19 +251,49 @@ impl RoundHistory {
     /// For each slot of `owner`, the turn in which `seat` last saw the card there; [`NEVER`] if it has not seen it.
     #[inline]
     pub(crate) fn stamps_of(&self, owner: Seat, seat: Seat) -> &[u16; MAX_SLOTS] {
-        self.stamps.of(owner, seat)
+        &self.stamps[owner.index()][seat.index()]
     }
 
-    /// A recent public event since the deal, 0 for the newest. [`RoundHistory::RECENT`] events are kept.
+    /// A recent public event since the deal, 0 for the newest. 8 events are kept.
     #[inline]
     pub fn recent(&self, back: usize) -> Option<&PublicEvent> {
-        self.recent.get(back)
+        self.recent.get(back)?.as_ref()
     }
 
-    /// A recent public event of a seat since the deal, 0 for the newest. [`RoundHistory::LAST`] events are kept.
+    /// A recent public event of a seat since the deal, 0 for the newest. 4 events are kept.
     #[inline]
     pub fn last_of(&self, seat: Seat, back: usize) -> Option<&PublicEvent> {
-        self.last[seat.index()].get(back)
+        self.last[seat.index()].get(back)?.as_ref()
+    }
+
+    /// The turns in which each seat of the table last saw the card in this spot, seat a first.
+    #[inline]
+    fn stamps_at(&mut self, spot: Spot) -> impl Iterator<Item = &mut u16> {
+        let rows = &mut self.stamps[spot.seat().index()][..self.seats.into()];
+        rows.iter_mut().map(move |row| &mut row[spot.number() - 1])
+    }
+
+    /// Sets these turns for all seats.
+    #[inline]
+    fn stamp_all(&mut self, spot: Spot, turn: u16) {
+        self.stamps_at(spot).for_each(|stamp| *stamp = turn);
+    }
+
+    /// The card was seen in this turn by this seat.
+    #[inline]
+    fn stamp(&mut self, spot: Spot, seat: Seat) {
+        self.stamps[spot.seat().index()][seat.index()][spot.number() - 1] = self.turn;
+    }
+
+    #[inline]
+    fn swap_stamps(&mut self, one: Spot, other: Spot) {
+        for seat in 0..usize::from(self.seats) {
+            let place = |spot: Spot| (spot.seat().index(), spot.number() - 1);
+            let ((owner, slot), (other_owner, other_slot)) = (place(one), place(other));
+            let turn = self.stamps[owner][seat][slot];
+            self.stamps[owner][seat][slot] = self.stamps[other_owner][seat][other_slot];
+            self.stamps[other_owner][seat][other_slot] = turn;
+        }
     }
 
     /// Updates the history with an event.
@@ -342,22 +309,23 @@ impl RoundHistory {
         }
         self.cards.notice(event);
         match event.motion() {
-            Motion::Seen { seat, spot, .. } => self.stamps.set(spot, seat, self.turn),
+            Motion::Seen { seat, spot, .. } => self.stamp(spot, seat),
             // A card that is turned up for scoring does not count as seen, as in `Table` and unlike in `CardHistory`.
             Motion::Shown { spot, .. } if matches!(event, Event::TurnedUp { .. }) => {
-                self.stamps.renew(spot, self.seats, self.turn);
+                let turn = self.turn;
+                self.stamps_at(spot).filter(|stamp| **stamp != NEVER).for_each(|stamp| *stamp = turn);
             }
-            Motion::Shown { spot, .. } => self.stamps.set_all(spot, self.seats, self.turn),
+            Motion::Shown { spot, .. } => self.stamp_all(spot, self.turn),
             Motion::Kept { spot, replaced } => {
-                self.stamps.set_all(spot, self.seats, if self.cards.holds_public() { self.turn } else { NEVER });
-                self.stamps.set(spot, spot.seat(), self.turn);
+                self.stamp_all(spot, if self.cards.holds_public() { self.turn } else { NEVER });
+                self.stamp(spot, spot.seat());
                 self.land(replaced);
             }
             Motion::Discarded { spot, card } => {
-                self.stamps.set_all(spot, self.seats, NEVER);
+                self.stamp_all(spot, NEVER);
                 self.land(card);
             }
-            Motion::Added { spot } => self.stamps.set_all(spot, self.seats, NEVER),
+            Motion::Added { spot } => self.stamp_all(spot, NEVER),
             Motion::Flipped { card } | Motion::Dropped { card } => self.land(card),
             Motion::Taken { card } => self.pile[self.cards.rules().class(card)] -= 1,
             Motion::Reshuffled { .. } => {
@@ -366,16 +334,16 @@ impl RoundHistory {
                     self.land(top);
                 }
             }
-            Motion::Exchanged { one, other } => self.stamps.swap(one, other, self.seats),
+            Motion::Exchanged { one, other } => self.swap_stamps(one, other),
             Motion::Moved { from, to } => {
-                self.stamps.swap(from, to, self.seats);
-                self.stamps.set_all(from, self.seats, NEVER);
+                self.swap_stamps(from, to);
+                self.stamp_all(from, NEVER);
             }
             _ => {}
         }
         if let Some(event) = PublicEvent::of(event, self.turn_of) {
-            self.recent.push(event);
-            self.last[event.seat.index()].push(event);
+            push(&mut self.recent, event);
+            push(&mut self.last[event.seat.index()], event);
         }
     }
 
@@ -390,9 +358,10 @@ impl RoundHistory {
         self.turn = 0;
         self.pile = [0; MAX_KINDS];
         self.top = None;
-        self.recent = RecentEvents::EMPTY;
-        self.last[..usize::from(self.seats)].fill(RecentEvents::EMPTY);
-        self.stamps.forget(self.seats);
+        let seats = usize::from(self.seats);
+        self.recent = [None; RoundHistory::RECENT];
+        self.last[..seats].fill([None; RoundHistory::LAST]);
+        self.stamps[..seats].iter_mut().for_each(|stamps| stamps[..seats].fill([NEVER; MAX_SLOTS]));
     }
 }
 

@@ -253,7 +253,7 @@ impl<A: Agent> VectorMatch<A> {
         let (state, slots) = (self.episode.playing().state(), common.rules.slots());
         for spot in state.table().occupied().iter_from(seat) {
             let place = spot.seat().distance_from(seat, common.seats) * slots + spot.number() - 1;
-            row[place] = state.face(spot).map_or(-1, |card| common.tensors.class_of(card) as i8);
+            row[place] = state.face(spot).map_or(-1, |card| common.rules.class(card) as i8);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use cambio_agents::{AgentSpec, Roster, RosterEntry};
+use cambio_agents::{AgentSpec, Roster};
 use cambio_core::Rules;
 use cambio_core::rng::Seed;
 use cambio_core::text::excerpt;
@@ -221,7 +221,7 @@ impl Experiment {
             let allowed = "a list without duplicates (specs with the same values are the same agent)";
             return Err(PlanError::value("agents", found, allowed));
         }
-        let mut names: BTreeSet<&str> = roster.entries().iter().map(RosterEntry::name).collect();
+        let mut names: BTreeSet<&str> = roster.entries().iter().map(|entry| entry.name.as_str()).collect();
         if let Some(name) = agents.iter().filter_map(AgentSpec::name).find(|name| !names.insert(name)) {
             let allowed = "a list in which each name is used once and is not the name of an agent in `cambio agents`";
             return Err(PlanError::value("agents", format!("the name `{name}` for another agent"), allowed));

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use cambio_agents::{Greedy, GreedyParams, Roster, RosterEntry, Text, params, roster};
+use cambio_agents::{Roster, RosterEntry, Text, params, roster};
 use cambio_core::{Briefing, Notice, Observation};
 
 use super::*;
@@ -10,7 +10,7 @@ use crate::plan::Experiment;
 
 /// The agent `greedy` with a counter of its matches.
 struct CountingAgent {
-    agent: Greedy,
+    agent: Box<dyn Agent>,
     matches: Arc<AtomicUsize>,
 }
 
@@ -46,7 +46,7 @@ params! {
 fn counting(matches: &Arc<AtomicUsize>) -> Roster {
     let (inside, outside) = (Arc::clone(matches), Arc::clone(matches));
     let counted = |params: &CountingParams, matches: &Arc<AtomicUsize>| {
-        let agent = Greedy::new(&GreedyParams { call_at: params.call_at, ..GreedyParams::default() });
+        let agent = roster().parse(&format!("greedy(call_at={})", params.call_at)).unwrap().make();
         CountingAgent { agent, matches: Arc::clone(matches) }
     };
     let text = Text {
@@ -128,7 +128,7 @@ fn no_agent_is_given_a_deal_twice() {
     let (deals, deal) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
     let made = Arc::new(AtomicUsize::new(0));
     let (of_deals, of_deal, of_made) = (Arc::clone(&deals), Arc::clone(&deal), Arc::clone(&made));
-    let tracked = RosterEntry::new("tracked", "Is tracked.", move |_: &GreedyParams| DealTracker {
+    let tracked = RosterEntry::new("tracked", "Is tracked.", move |_: &CountingParams| DealTracker {
         agent: cambio_core::testing::RandomAgent::default(),
         number: of_made.fetch_add(1, Ordering::Relaxed),
         deals: Arc::clone(&of_deals),
