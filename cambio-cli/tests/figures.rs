@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{number, play, prints, table};
+use crate::command::{done, number, play, prints, table};
 use crate::folder::folder;
 use crate::report::{check_page, parsed};
 
@@ -128,8 +128,7 @@ fn shares_above_one_are_explained() {
         let markdown = prints(&folder, &format!("report {luck} --dry --format md"));
         assert_eq!(markdown.contains(explained), is_explained, "{markdown}");
     }
-    let compared =
-        prints(&folder, "report on off --html page.html") + &fs::read_to_string(folder.join("page.html")).unwrap();
+    let compared = done(&folder, "report on off");
     assert!(compared.contains(explained), "{compared}");
 }
 

@@ -1,7 +1,7 @@
-//! Pages about a run, several runs, a response curve or a learned network, which work offline and in print.
+//! Pages about a run, a response curve or a learned network, which work offline and in print.
 //!
 //! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock file. The page contains
-//! no date or machine, and no path except the folders that a comparison names. Only the section about the times of agents,
+//! no date, machine or path. Only the section about the times of agents,
 //! which [`Page::is_but_for_times`] ignores, depends on the machine.
 //!
 //! A [`Page`] is data: sections of headings, paragraphs, tables and figures. `templates/page.html` has the layout of all pages,
@@ -11,7 +11,6 @@
 #[cfg(feature = "learn")]
 mod bench;
 mod cell;
-mod comparison;
 mod figure;
 #[cfg(feature = "learn")]
 mod leaderboard;
@@ -26,7 +25,6 @@ mod verdict;
 
 #[cfg(feature = "learn")]
 pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome, FoundRun, PlayRun};
-pub use comparison::of_comparison;
 pub use figure::Plot;
 #[cfg(feature = "learn")]
 pub use leaderboard::{Leaderboard, of_leaderboard};

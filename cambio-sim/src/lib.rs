@@ -47,7 +47,7 @@ pub use advice::{AdviceOptions, AdviceRow, ShownAdvice};
 pub use cambio_exec::{
     CancelToken, Column, Estimate, Executor, ExecutorError, MOST_THREADS, Row, ThreadsError, Worker,
 };
-pub use comparison::{ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, RunDifference, RunScore};
+pub use comparison::{Comparison, ComparisonRow};
 pub use dictionary::{DocumentedTable, documented_tables};
 pub use digest::{
     BaselineRow, Derived, EquivalenceRow, FEW_DEALS, FaultRow, HypothesisAnswer, HypothesisVerdict, PairRow, PooledRow,
