@@ -205,17 +205,20 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
 fn races_searches_and_self_play_print_their_results() {
     let folder = folder("methods");
     let raced = prints(&folder, "tune --agent greedy(call_at=?) --range 0..15:3 --method race --deals 1200 --quiet");
-    assert!(raced.contains(" deal blocks\n") && raced.contains("best: greedy(call_at="), "{raced}");
+    assert!(raced.contains("\ngreedy(call_at=") && raced.contains(" has the best mean, "), "{raced}");
     let words = "tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 40 \
                  --generations 6 --validate 50 --field random(pass=0.9) --quiet";
     let one = prints(&folder, &format!("{words} --threads 1"));
-    assert!(one.contains("on 50 fresh deals: ") && one == prints(&folder, &format!("{words} --threads 2")), "{one}");
+    assert!(
+        one.contains("On 50 fresh deals it averages ") && one == prints(&folder, &format!("{words} --threads 2")),
+        "{one}"
+    );
     let own =
         prints(&folder, "tune --agent greedy(call_at=?) --range 3..6 --field self --deals 200 --quiet --out self");
-    assert!(own.contains("equilibrium of the measured means: "), "{own}");
+    assert!(own.contains("Equilibrium of the measured means: "), "{own}");
     assert_eq!(table(&folder.join("self/curve.csv")).len(), 16);
     let validated = prints(&folder, "tune --agent greedy(call_at=?) --range 8..9 --deals 100 --validate 100 --quiet");
-    assert!(validated.contains("on 100 fresh deals: ") && validated.contains(", difference "), "{validated}");
+    assert!(validated.contains("On 100 fresh deals it averages ") && validated.contains("difference "), "{validated}");
 
     for (words, sentence) in [
         ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` must be a whole number"),

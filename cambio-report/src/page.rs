@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use cambio_exec::Cell;
+use cambio_sim::table::{Table, words};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context};
@@ -172,7 +174,7 @@ pub(crate) struct ReportTable {
     /// The CSS class: `words`, `matrix`, `behaviour` or empty.
     pub(crate) class: &'static str,
     pub(crate) caption: String,
-    pub(crate) corner: &'static str,
+    pub(crate) corner: String,
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<TableRow>,
 }
@@ -212,12 +214,25 @@ impl ReportTable {
     pub(crate) fn new<C: Into<String>>(
         name: impl Into<String>,
         caption: String,
-        corner: &'static str,
+        corner: impl Into<String>,
         columns: impl IntoIterator<Item = C>,
         rows: Vec<TableRow>,
     ) -> ReportTable {
         let columns = columns.into_iter().map(Into::into).collect();
-        ReportTable { name: name.into(), class: "", caption, corner, columns, rows }
+        ReportTable { name: name.into(), class: "", caption, corner: corner.into(), columns, rows }
+    }
+
+    /// A table as the command prints it.
+    pub(crate) fn shown(name: impl Into<String>, caption: String, table: &Table) -> ReportTable {
+        let mut columns = table.columns.iter().map(|column| column.name.clone());
+        let corner = columns.next().unwrap_or_default();
+        let row = |cells: &Vec<Cell>| {
+            let mut cells = cells.iter().map(words);
+            let head = cells.next().unwrap_or_default();
+            TableRow::new(if corner == "agent" { code(head) } else { head }, cells)
+        };
+        let rows = table.rows.iter().map(row).collect();
+        ReportTable::new(name, caption, corner, columns, rows)
     }
 
     /// Sets the CSS class.
@@ -226,7 +241,7 @@ impl ReportTable {
     }
 
     /// The table with rows and columns exchanged.
-    pub(crate) fn transposed(self, corner: &'static str) -> ReportTable {
+    pub(crate) fn transposed(self, corner: &str) -> ReportTable {
         let mut heads = Vec::with_capacity(self.rows.len());
         let mut rows: Vec<TableRow> =
             self.columns.into_iter().map(|head| TableRow { head, cells: Vec::new() }).collect();
@@ -236,7 +251,7 @@ impl ReportTable {
                 own.cells.push(cell);
             }
         }
-        ReportTable { corner, columns: heads, rows, ..self }
+        ReportTable { corner: corner.to_owned(), columns: heads, rows, ..self }
     }
 }
 
