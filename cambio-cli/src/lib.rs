@@ -129,7 +129,7 @@ enum Command {
     /// Measure an agent by the frozen benchmark, or print a leaderboard
     #[command(
         override_usage = "cambio bench [OPTIONS] --out <DIR> <AGENT>\n       cambio bench [OPTIONS] --board <DIR>...",
-        after_help = "Examples:\n  cambio bench greedy --out bench/greedy --quick\n  cambio bench 'external(\"python3 bot.py\")' --out bench/bot --class 10ms\n  cambio bench --board bench/greedy bench/sharp --html board.html\n\n`cambio verify bench/greedy --all` repeats a benchmark and compares the results."
+        after_help = "Examples:\n  cambio bench greedy --out bench/greedy --quick\n  cambio bench 'external(\"python3 bot.py\")' --out bench/bot --class 10ms\n  cambio bench --board bench/greedy bench/sharp\n\n`cambio verify bench/greedy --all` repeats a benchmark and compares the results."
     )]
     #[cfg(feature = "learn")]
     Bench(bench::Args),

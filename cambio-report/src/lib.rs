@@ -24,10 +24,10 @@ mod tuning;
 mod verdict;
 
 #[cfg(feature = "learn")]
-pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome, FoundRun, PlayRun};
+pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome};
 pub use figure::Plot;
 #[cfg(feature = "learn")]
-pub use leaderboard::{Leaderboard, of_leaderboard};
+pub use leaderboard::Leaderboard;
 #[cfg(feature = "learn")]
 pub use learning::of_learning;
 pub use page::Page;
