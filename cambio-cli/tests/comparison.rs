@@ -74,7 +74,7 @@ fn plots_are_files_that_need_no_page() {
         names.sort();
         names
     };
-    let expected = ["calls-1", "means-1", "misfit-1", "points-1", "ratings-1", "seats-1", "times-1"];
+    let expected = ["means-1", "misfit-1", "ratings-1"];
     assert_eq!(names(&folder.join("plots")), expected);
     for file in expected.map(|name| folder.join("plots").join(name).with_extension("svg")) {
         let svg = fs::read_to_string(&file).unwrap();

@@ -287,7 +287,7 @@ fn html(prose: &str) -> String {
 }
 
 /// The layout of pages. Change the number if the bytes of pages change.
-const LAYOUT: &str = "<meta name=\"generator\" content=\"cambio-report, layout 3\"/>";
+const LAYOUT: &str = "<meta name=\"generator\" content=\"cambio-report, layout 4\"/>";
 
 /// The end of every page.
 const END: &str = "</main>\n</body>\n</html>";

@@ -264,7 +264,7 @@ impl CellSums<'_> {
             let [rank_points, win_share, points, margin] = means(&self.cell.raw);
             let [rank_points_adjusted, win_share_adjusted, points_adjusted, margin_adjusted] =
                 self.cell.adjusted().map_or([None; 4], means);
-            let sums = &self.cell.behaviour.agents[agent].sums;
+            let sums = &self.cell.behaviour.agents[agent];
             let per_round = |count: u64| ratio(count as f64, sums.rounds);
             let label = &self.plan.agents[agent].label;
             let (better, worse) = apart(label);
@@ -314,7 +314,7 @@ impl CellSums<'_> {
     }
 
     fn behaviour(&self) -> Vec<BehaviourRow> {
-        let row = |&agent: &usize| self.behaviour_of(agent, &self.cell.behaviour.agents[agent].sums);
+        let row = |&agent: &usize| self.behaviour_of(agent, &self.cell.behaviour.agents[agent]);
         self.present().iter().map(row).collect()
     }
 
@@ -328,7 +328,7 @@ impl CellSums<'_> {
                 self.behaviour_of(agent, &sums)
             };
             let without: Vec<BehaviourRow> = (0..groups.len()).map(without).collect();
-            self.behaviour_of(agent, &self.cell.behaviour.agents[agent].sums).errors(&without)
+            self.behaviour_of(agent, &self.cell.behaviour.agents[agent]).errors(&without)
         };
         self.present().iter().map(row).collect()
     }
