@@ -9,7 +9,7 @@ use cambio_core::rng::Seed;
 use cambio_exec::{CancelToken, Executor, MOST_THREADS};
 use cambio_sim::{
     Experiment, LineupRule, Lineups, PlanError, PlayError, PlayProgress, PlayablePlan, Report, RunError, RunFolder,
-    Runner, Secret, StoredRun,
+    Runner, StoredRun,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -95,12 +95,7 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (experiment, text) = args.changes.read(&args.spec)?;
     let base = args.spec.parent().unwrap_or(Path::new("."));
-    let plan = if experiment.secret && args.resume && Secret::is_in(&args.out) {
-        experiment.plan_with(Some(Secret::read(&args.out)?), roster, base)?
-    } else {
-        experiment.plan(roster, base)?
-    };
-    let plan = plan.with_toml(text);
+    let plan = experiment.plan(roster, base)?.with_toml(text);
     if !args.resume {
         refuse_existing("--out", &args.out)?;
     }

@@ -404,7 +404,7 @@ fn the_schema_lists_every_field_and_column() {
     named.sort_unstable();
     let all = "name = 'x'\nseed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\nagents = ['random']\nlineups = 'mirror'\n\
                rotations = 'one'\nunit = 'match'\npayoff = 'win'\nfaults = 'void'\nrecords = true\ncompress = false\n\
-               analysis = false\nseat_effects = false\nanchor = 'random'\nagent_seed = 'a'\nsecret = false\nluck = 'off'\n\
+               analysis = false\nseat_effects = false\nanchor = 'random'\nagent_seed = 'a'\nluck = 'off'\n\
                agents_folder = '.'\nhypothesis = { pair = ['random', 'random'] }\n";
     let mut given: Vec<&str> = all.lines().map(|line| line.split(' ').next().unwrap()).collect();
     given.sort_unstable();

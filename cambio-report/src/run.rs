@@ -243,7 +243,7 @@ fn command(run: Run<'_>) -> String {
     let plan = run.plan;
     let mut words = vec!["cambio run spec.toml --out again".to_owned()];
     if let Ok(experiment) = toml::from_str::<Experiment>(run.spec) {
-        if !plan.secret && experiment.seed != Some(plan.seed) {
+        if experiment.seed != Some(plan.seed) {
             words.push(format!("--seed {}", plan.seed));
         }
         if experiment.deals != plan.deals {

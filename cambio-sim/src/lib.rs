@@ -58,8 +58,8 @@ pub use equal_time::equal_time;
 pub use exploit::{ExploitOptions, ResponderGain};
 pub use plan::{
     Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Hypothesis, HypothesisSpec, Lineup, LineupRule, Lineups,
-    LockError, LuckChoice, Payoff, Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations,
-    Secret, Unit, fresh_seed, read_rules, read_seed,
+    LockError, LuckChoice, Payoff, Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Unit,
+    fresh_seed, read_rules, read_seed,
 };
 pub use play::{AgentFault, BlockRows, PlayError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};

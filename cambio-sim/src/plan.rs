@@ -23,4 +23,4 @@ pub use lineups::Lineup;
 pub use lock::LockError;
 pub(crate) use lock::{FORMAT as LOCK_FORMAT, lock_differences};
 pub use playable::PlayablePlan;
-pub use seeds::{Secret, fresh_seed, read_seed};
+pub use seeds::{fresh_seed, read_seed};

@@ -10,7 +10,7 @@ use super::batch::replay_batch;
 use super::read::{BatchReader, replay_records};
 use crate::digest::Derived;
 use crate::disk::RunError;
-use crate::plan::{FaultPolicy, PlayablePlan, PlayedBatches, Secret};
+use crate::plan::{FaultPolicy, PlayablePlan, PlayedBatches};
 use crate::store::{BatchEntry, StoredRun};
 
 /// The maximum number of differing batches with a message each.
@@ -84,7 +84,6 @@ impl Findings {
         chosen: &BTreeSet<u64>,
     ) -> Result<Option<Derived>, RunError> {
         let plan = &stored.plan;
-        let secret = plan.secret.then(|| Secret::read(&stored.path)).transpose()?;
         let is_repeatable = |playable: &PlayablePlan, batch| {
             plan.batch(batch).all(|number| playable.is_repeatable(plan.block(number).lineup))
         };
@@ -96,7 +95,7 @@ impl Findings {
             self.compared += 1;
             let checked = read.and_then(|(_, files)| {
                 if needs_records(entry.batch) {
-                    self.records += replay_records((plan, &stored.path), secret.as_ref(), entry, &files)?;
+                    self.records += replay_records((plan, &stored.path), entry, &files)?;
                 }
                 Ok(files)
             });
@@ -189,7 +188,7 @@ pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>,
         // The run was interrupted while writing.
         findings.unfinished = loose.into_iter().map(|left| left + "; resuming removes the rest").collect();
     }
-    findings.wrong.extend(stored.manifest_flaws());
+    findings.wrong.extend(stored.manifest_flaw());
     let entries = stored.entries.len() as u64;
     let chosen = match replay {
         ReplayScope::All => entries,
