@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_exec::{FileError, write_whole};
 use cambio_report::{Plot, Run, of_run};
-use cambio_sim::{BaselineRow, Comparison, EquivalenceRow, StoredRun, derive};
+use cambio_sim::{BaselineRow, Comparison, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::write_page;
 use crate::review;
 use crate::run_check::tell_if_partial;
 use crate::say::{count, say};
-use crate::setting::{check_difference, positive};
 use crate::site;
 use crate::tables::{self, Format};
 
@@ -34,10 +33,6 @@ pub(super) struct Args {
     /// (Dunnett)
     #[arg(long, value_name = "AGENT")]
     baseline: Option<String>,
-    /// Instead of the tables, print which pairs of agents are shown to differ by less than this margin, in units of the
-    /// payoff. With --baseline, only pairs with this agent
-    #[arg(long, value_name = "MARGIN", value_parser = positive)]
-    margin: Option<f64>,
     /// Write the run to this file, which must not exist, for the site without a server (scripts/website.py): readers replay its
     /// matches in their browsers and compare them with the results
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dry", "review"])]
@@ -62,17 +57,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let found = || format!("--baseline must be one of {}, found `{baseline}`", labels.join(", "));
         labels.iter().position(|label| label == baseline).ok_or_else(found)
     };
-    let baseline = args.baseline.as_ref().map(index).transpose()?;
-    if let Some(margin) = args.margin {
-        check_difference("--margin", margin, plan.payoff)?;
-        let rows = derive(&stored)?.equivalences(plan, margin, baseline);
-        if rows.is_empty() {
-            return Err("no two agents have matches at one table".into());
-        }
-        tables::print_rows(&rows, args.format, || EquivalenceRow::tables(&rows, plan))?;
-        return Ok(Exit::Done);
-    }
-    if let Some(baseline) = baseline {
+    if let Some(baseline) = args.baseline.as_ref().map(index).transpose()? {
         let rows = derive(&stored)?.against(plan, baseline);
         if rows.is_empty() {
             return Err("no agent has played against the baseline".into());
@@ -97,7 +82,6 @@ impl Args {
     /// The option that needs the folder of a run, if there is one.
     fn of_a_run(&self) -> Option<&'static str> {
         let given = [
-            ("--margin", self.margin.is_some()),
             ("--baseline", self.baseline.is_some()),
             ("--site", self.site.is_some()),
             ("--review", self.review.review.is_some()),

@@ -612,28 +612,3 @@ fn equal_agents_share_a_rank() {
         said.contains(" scores above one half against every other agent") || said.contains("No agent scores above")
     );
 }
-
-#[test]
-fn agents_are_as_good_within_a_margin_only_if_that_is_shown() {
-    let folder = folder("margin");
-    let spec = "seed = 5\ndeals = 200\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
-    play(&folder, "out", spec);
-    let rows = |words: &str| rows(&prints(&folder, &format!("report out --format csv --margin {words}")));
-    let found = rows("0.1");
-    assert_eq!(found.len(), 6);
-    let mut kinds = [0, 0];
-    for row in &found {
-        let is_inside = number(row, "low") > -0.1 && number(row, "high") < 0.1;
-        assert_eq!(number(row, "p") < 0.05, is_inside, "{row:?}");
-        assert!(number(row, "p") <= number(row, "p_holm"));
-        kinds[usize::from(is_inside)] += 1;
-    }
-    assert!(kinds.iter().all(|kind| *kind > 0), "{kinds:?}");
-    assert!(rows("0.0001").iter().all(|row| number(row, "p") > 0.05));
-    let own = rows("0.1 --baseline sharp");
-    assert!(own.len() == 3 && own.iter().all(|row| row["other"] == "sharp"));
-    let shown = prints(&folder, "report out --margin 0.1");
-    assert!(shown.contains("as good, within 0.1") && shown.contains("not shown"), "{shown}");
-    assert!(prints(&folder, "report out --margin 0.1 --format md").contains("| 90 % |"));
-    refuses(&folder, "report out --margin 0", "'--margin <MARGIN>': must be a number above 0");
-}

@@ -25,7 +25,7 @@ pub use extract::CellBehaviour;
 pub(crate) use extract::Extract;
 pub use hypothesis::{HypothesisAnswer, HypothesisVerdict};
 pub use sums::PayoffSums;
-pub use tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+pub use tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 pub use text::{FEW_DEALS, few_deals_note};
 
 /// The sums of a run.

@@ -12,7 +12,7 @@ mod playable;
 pub(crate) mod seeds;
 mod validate;
 
-pub use baseline::Baseline;
+pub(crate) use baseline::Baseline;
 pub use blocks::{Block, Cell, Hypothesis, Plan, PlannedAgent, PlayedBatches};
 pub(crate) use blocks::{WITH_LUCK, WITHOUT_LUCK};
 pub use experiment::{

@@ -31,7 +31,7 @@ pub struct Cell {
     /// The seatings: for each rotation, the index in the lineup of the agent in seat a, b and so on.
     pub seatings: Vec<Vec<usize>>,
     /// The baseline for the luck of the cards; `None` if the luck is not measured.
-    pub baseline: Option<Baseline>,
+    pub(crate) baseline: Option<Baseline>,
 }
 
 impl Cell {
@@ -321,7 +321,7 @@ impl Plan {
     }
 
     /// The number of matches of some batches.
-    pub fn matches_of(&self, batches: Range<u64>) -> u64 {
+    pub(crate) fn matches_of(&self, batches: Range<u64>) -> u64 {
         let blocks = self.batch(batches.start).start..self.batch(batches.end).start;
         let (mut from, mut matches) = (0, 0);
         for cell in &self.cells {

@@ -294,7 +294,7 @@ impl Payoff {
     }
 
     /// The range of the difference of two agents' payoffs.
-    pub fn support_of_difference(self) -> Support {
+    pub(crate) fn support_of_difference(self) -> Support {
         match self.support() {
             Support::Share => Support::Difference,
             other => other,
@@ -311,7 +311,7 @@ impl Payoff {
     }
 
     /// The number of integer units in a payoff of 1; see `Payoff::units`.
-    pub fn scale(self, seats: usize) -> f64 {
+    pub(crate) fn scale(self, seats: usize) -> f64 {
         match self {
             Payoff::RankPoints => f64::from(2 * (seats as u32 - 1)),
             // Divisible by every number of winners up to 8.

@@ -71,6 +71,9 @@ fn field_text<S: Serializer>(field: &[String], into: S) -> Result<S::Ok, S::Erro
     if field == ["self"] { "self".serialize(into) } else { field.serialize(into) }
 }
 
+/// Why a mean has no interval although there are several deals.
+const ALL_AGREE: &str = "all deals agree, so no error can be estimated";
+
 /// The probability of a candidate to beat one opponent from which on the field is far weaker.
 const FAR: f64 = 0.75;
 
@@ -182,7 +185,7 @@ impl TuningResult {
         }
         .to_owned();
         if points.iter().any(|point| point.error == Some(0.0) && point.low.is_none()) {
-            notes += "± –: all deals agree, so no error can be estimated\n";
+            notes.extend(["± –: ", ALL_AGREE, "\n"]);
         }
         if points.iter().any(|point| point.is_mirror) {
             notes += "by construction: a value that plays only copies of itself gets a fixed share\n";
@@ -248,7 +251,7 @@ impl TuningResult {
                 let is_significant = ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
                 let (deals, verb) = (format!("{deals} fresh {}", noun(*deals, "deal")), if is_significant { "" } else { "not " });
                 let [low, high] = [low, high].map(|end| number(end.unwrap_or_default(), self.digits()));
-                let interval = if ends.is_some() { format!(" (95 % interval {low} to {high})") } else { String::new() };
+                let interval = ends.map_or_else(|| format!(" ({ALL_AGREE})"), |_| format!(" (95 % interval {low} to {high})"));
                 format!(
                     "On {deals} it averages {winner} {unit}, the incumbent {} {mean}: difference {difference}{interval}, {verb}a \
                      significant difference.",

@@ -114,9 +114,7 @@ pub struct FieldScores {
 impl TuneOptions {
     /// The values of each question mark, in order.
     pub(super) fn ranges(&self) -> Result<Vec<Values>, StudyError> {
-        let read = |text: &String| {
-            text.parse::<Values>().map_err(|error| StudyError::Option("range", error.said().to_owned()))
-        };
+        let read = |text: &String| text.parse::<Values>().map_err(|error| StudyError::Option("range", error));
         self.range.iter().map(read).collect()
     }
 
