@@ -30,7 +30,6 @@ mod report;
 mod review;
 mod rules;
 mod run;
-mod run_check;
 mod say;
 mod schema;
 #[cfg(feature = "serve")]

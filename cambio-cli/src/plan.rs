@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let folder = args.run.as_ref().ok_or("--run or --deviation is required")?;
     let stored = StoredRun::open(folder)?;
-    crate::run_check::tell_if_partial(&stored)?;
+    crate::run::tell_if_partial(&stored)?;
     check_difference("--detect", detect, stored.plan.payoff)?;
     let derived = derive(&stored)?;
     let plan = &stored.plan;

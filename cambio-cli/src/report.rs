@@ -8,9 +8,8 @@ use cambio_report::{Plot, Run, of_run};
 use cambio_sim::{BaselineRow, Comparison, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
-use crate::output::write_page;
 use crate::review;
-use crate::run_check::tell_if_partial;
+use crate::run::tell_if_partial;
 use crate::say::{count, say};
 use crate::site;
 use crate::tables::{self, Format};
@@ -69,7 +68,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if !args.dry {
         derived.write(folder)?;
         let page = of_run(Run::stored(&stored, &derived));
-        write_page(&folder.join("report.html"), &page.html())?;
+        let file = folder.join("report.html");
+        write_whole(&file, page.html().as_bytes())?;
+        say!("wrote {}", file.display());
         if let Some(folder) = &args.plots {
             write_plots(folder, &page.plots())?;
         }

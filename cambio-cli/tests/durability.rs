@@ -305,9 +305,7 @@ fn damage_is_found_and_named_and_derived_files_are_made_again() {
         restored(name, &more, &format!("{name} has "), false);
         assert!(before == files(&whole));
     }
-    for name in ["summary.csv", "report.html"] {
-        restored(name, &flip, &format!("{name} does not match its rows"), true);
-    }
+    restored("summary.csv", &flip, "summary.csv does not match its rows", true);
     restored("spec.lock.json", &flip, "spec.lock.json is damaged: ", false);
     restored("ledger.jsonl", &flip, "ledger.jsonl is damaged: line ", false);
     let cut = |bytes: Vec<u8>| bytes[..bytes.len() - 10].to_vec();

@@ -1,8 +1,8 @@
-//! Pages about a run, a response curve or a learned network, which work offline and in print.
+//! Pages about a run or a response curve, which work offline and in print.
 //!
 //! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock file. The page contains
-//! no date, machine or path. Only the section about the times of agents,
-//! which [`Page::is_but_for_times`] ignores, depends on the machine.
+//! no date, machine or path. Only the section about the times of agents
+//! depends on the machine.
 //!
 //! A [`Page`] is data: sections of headings, paragraphs, tables and figures. `templates/page.html` has the layout of all pages,
 //! `templates/prose.txt` their sentences, and `figure` draws forest plots, histograms and curves as SVG. [`Page::plots`] returns
@@ -14,8 +14,6 @@ mod cell;
 mod figure;
 #[cfg(feature = "learn")]
 mod leaderboard;
-#[cfg(feature = "learn")]
-mod learning;
 mod numbers;
 mod page;
 mod review;
@@ -28,8 +26,6 @@ pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResul
 pub use figure::Plot;
 #[cfg(feature = "learn")]
 pub use leaderboard::Leaderboard;
-#[cfg(feature = "learn")]
-pub use learning::of_learning;
 pub use page::Page;
 pub use review::{ReviewTable, of_review};
 pub use run::{Run, of_run, with_page};

@@ -16,9 +16,6 @@ use crate::store::{BatchEntry, StoredRun};
 /// The maximum number of differing batches with a message each.
 const MOST_NAMED: usize = 5;
 
-/// The maximum number of bytes of a page.
-const MOST_PAGE: u64 = 1 << 30;
-
 /// How many batches of a run [`verify`] replays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReplayScope {
@@ -47,26 +44,20 @@ pub struct Findings {
     pub replayed: u64,
     /// The number of selected batches that were not replayed because an agent is not reproducible.
     pub not_reproducible: u64,
-    /// The tables computed from the rows, so that the caller can check other files made from these tables; `None` if
-    /// the rows are unreadable.
-    pub derived: Option<Derived>,
+    /// Whether the tables were checked: not if rows are unreadable.
+    pub has_tables: bool,
 }
 
 impl Findings {
-    /// Checks that a file of a run is the one that its rows give. `is_right` gets the content of the file.
-    pub fn check(&mut self, stored: &StoredRun, name: &str, is_right: impl FnOnce(&[u8]) -> bool) {
-        self.check_up_to(MOST_PAGE, stored, name, is_right);
-    }
-
-    /// Like [`Findings::check`], for a file of at most `most` bytes.
-    fn check_up_to(&mut self, most: u64, stored: &StoredRun, name: &str, is_right: impl FnOnce(&[u8]) -> bool) {
+    /// Checks that a file of a run has the text that its rows give.
+    fn check(&mut self, stored: &StoredRun, name: &str, text: &str) {
         let path = stored.path.join(name);
-        let found = match read_bytes(&path, most) {
+        let found = match read_bytes(&path, text.len() as u64) {
             Err(error) if error.kind() == ErrorKind::FileTooLarge => Ok(None),
             found => found.map(Some),
         };
         match found {
-            Ok(Some(found)) if is_right(&found) => {}
+            Ok(Some(found)) if found == text.as_bytes() => {}
             Err(error) if error.kind() == ErrorKind::NotFound && !stored.claims_complete => {
                 self.unfinished.push(format!("{} does not exist yet", path.display()));
             }
@@ -201,9 +192,9 @@ pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>,
         Ok(derived) => {
             // The derived files of an unfinished run may be older than its rows.
             for (name, text) in derived.iter().filter(|_| stored.is_complete()).flat_map(Derived::files) {
-                findings.check_up_to(text.len() as u64, stored, name, |found| found == text.as_bytes());
+                findings.check(stored, name, &text);
             }
-            findings.derived = derived;
+            findings.has_tables = derived.is_some();
         }
     }
     if let Some(plan) = plan {
