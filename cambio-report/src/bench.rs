@@ -360,7 +360,7 @@ impl<'a> Bench<'a> {
             );
             checks.extend(responders::verify(self)?);
         }
-        // Without the runs of the suite there is no result.
+        // The result is computed from the runs of the suite.
         if checks[..wanted.len()].iter().all(|check| check.outcome != CheckOutcome::Wrong) {
             checks.push(self.check_result()?);
         }

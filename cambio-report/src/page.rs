@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use cambio_exec::Cell;
-use cambio_sim::table::{Table, words};
+use cambio_sim::table::Table;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context};
@@ -202,7 +202,9 @@ impl ReportTable {
         let mut columns = table.columns.iter().map(|column| column.name.clone());
         let corner = columns.next().unwrap_or_default();
         let row = |cells: &Vec<Cell>| {
-            let mut cells = cells.iter().map(words);
+            // The cells of a table for people are texts.
+            let text = |cell: &Cell| if let Cell::Text(text) = cell { text.clone() } else { String::new() };
+            let mut cells = cells.iter().map(text);
             let head = cells.next().unwrap_or_default();
             TableRow::new(if corner == "agent" { code(head) } else { head }, cells)
         };

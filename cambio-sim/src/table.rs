@@ -144,7 +144,7 @@ impl Tables {
 }
 
 /// A cell as text.
-pub fn words(cell: &Cell) -> String {
+fn words(cell: &Cell) -> String {
     match cell {
         Cell::Empty => NONE.to_owned(),
         Cell::Text(text) => text.clone(),

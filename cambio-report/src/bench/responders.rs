@@ -1,6 +1,6 @@
 //! Responders: networks that learn to beat the agent of a benchmark.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cambio_agents::{AgentSpec, Roster};
@@ -9,9 +9,19 @@ use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, thread_cpu_ti
 use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, starting_network};
 use cambio_sim::{PlanError, Worker, read_rules};
 
-use super::result::{RESPONDERS, ROBUST, trained};
 use super::suite::RobustPart;
 use super::{Bench, BenchCheck, BenchError, CheckOutcome, Note, plain};
+
+/// The folder of the responders.
+const ROBUST: &str = "robust";
+/// What each responder starts from.
+pub(super) const RESPONDERS: [&str; 2] = ["shipped", "nothing"];
+
+/// The folder of a responder; `None` if its training is not complete.
+pub(super) fn trained(folder: &Path, name: &str) -> Option<PathBuf> {
+    let path = folder.join(ROBUST).join(name);
+    (path.join("bound.csv").exists() && !path.join("checkpoint").exists()).then_some(path)
+}
 
 /// The share of the training time in which the number of matches is measured.
 const PILOT: f64 = 0.05;

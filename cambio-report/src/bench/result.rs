@@ -11,7 +11,7 @@ use cambio_stats::{Interval, Moments, Support};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::responders::Responder;
+use super::responders::{RESPONDERS, Responder, trained};
 use super::suite::{BenchTable, Suite, plans};
 use super::{Bench, BenchError};
 
@@ -20,19 +20,10 @@ pub(super) const REQUEST: &str = "bench.json";
 pub(super) const RESULT: &str = "result.json";
 pub(super) const EXPERIMENTS: &str = "experiments";
 pub(super) const EXACT: &str = "exact";
-pub(super) const ROBUST: &str = "robust";
-/// What each responder starts from.
-pub(super) const RESPONDERS: [&str; 2] = ["shipped", "nothing"];
 
 /// The file with the exploitability in a mini game.
 pub(super) fn exact_file(folder: &Path, game: &str) -> PathBuf {
     folder.join(EXACT).join(format!("{game}.json"))
-}
-
-/// The folder of a responder; `None` if its training is not complete.
-pub(super) fn trained(folder: &Path, name: &str) -> Option<PathBuf> {
-    let path = folder.join(ROBUST).join(name);
-    (path.join("bound.csv").exists() && !path.join("checkpoint").exists()).then_some(path)
 }
 
 /// What a benchmark measures: the content of `bench.json`.
