@@ -487,8 +487,8 @@ fn a_value_against_itself_is_explained_as_exact() {
     let folder = folder("mirror-value");
     let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
     let shown = prints(&folder, words);
-    assert!(!shown.contains("± 0.0000") && shown.contains("0.5000 exact"), "{shown}");
-    assert!(shown.contains("exact: the value equals its opponents, so its mean is known by symmetry"), "{shown}");
+    assert!(!shown.contains("± 0.0000") && shown.contains("0.5000 by construction"), "{shown}");
+    assert!(shown.contains("by construction: a value that plays only copies of itself gets a fixed share"), "{shown}");
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     assert!(page.contains("0.5000 by construction") && !page.contains("± 0.0000"), "{page}");
     let rows = table(&folder.join("out/curve.csv"));
