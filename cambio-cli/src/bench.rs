@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_exec::Executor;
-use cambio_report::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, CheckOutcome, Leaderboard, of_leaderboard};
+use cambio_report::{BENCH_PARTS, Bench, BenchEnd, BenchError, CheckOutcome, Leaderboard};
 use cambio_sim::{PlayablePlan, ReplayScope, RunFolder};
 
 use crate::exit::{CliResult, Exit};
-use crate::output::write_page;
 use crate::run::{play_into, stop_on_signal, tell_outcome, threads};
-use crate::run_check::verify_run;
 use crate::say::{self, count, say, stdout};
 use crate::tables::Format;
 
@@ -50,9 +48,6 @@ pub(super) struct Args {
     /// Instead of an agent: print the leaderboard of these complete benchmarks, after checking a sample of their matches
     #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with_all = ["class", "quick", "plan", "resume"])]
     board: Vec<PathBuf>,
-    /// With --board: also write the leaderboard as a page; - is standard output
-    #[arg(long, value_name = "FILE", requires = "board")]
-    html: Option<PathBuf>,
     /// With --board: the output format
     #[arg(long, value_enum, default_value_t, requires = "board")]
     format: Format,
@@ -106,9 +101,6 @@ fn tell_plan(out: &Path, bench: &Bench<'_>) {
 
 fn print_board(args: &Args, roster: &Roster) -> CliResult {
     let board = Leaderboard::read(&args.board, roster).map_err(local)?;
-    if let Some(file) = &args.html {
-        write_page(file, &of_leaderboard(&board).html())?;
-    }
     let mut out = stdout();
     match args.format {
         Format::Json => write!(out, "{}", board.json())?,
@@ -119,29 +111,17 @@ fn print_board(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Checks the runs of a benchmark and its result. With `all`, also repeats the matches of all runs, the queries of the mini
-/// games and the fresh deals of the responders.
+/// Checks the runs of a benchmark and its result. With all batches, also repeats the queries of the mini games and the fresh deals of
+/// the responders.
 pub(super) fn verify(folder: &Path, replay: ReplayScope, roster: &Roster) -> CliResult {
-    let (bench, mut out, mut worst) = (Bench::open(folder, roster).map_err(local)?, stdout(), Exit::Done);
-    let of = |check: &BenchCheck| match check.outcome {
-        CheckOutcome::Verified => Exit::Done,
-        CheckOutcome::Missing => Exit::Interrupted,
-        CheckOutcome::Wrong => Exit::Wrong,
-    };
-    let mut add = |exit| worst = if worst == Exit::Done || exit == Exit::Wrong { exit } else { worst };
-    for (name, run) in bench.runs().map_err(local)? {
-        write!(out, "{name}: ")?;
-        match run {
-            Ok(path) => add(verify_run(&path, replay, roster)?),
-            Err(check) => {
-                writeln!(out, "{}", check.text)?;
-                add(of(&check));
-            }
-        }
-    }
-    for check in bench.checks(replay == ReplayScope::All).map_err(local)? {
-        writeln!(out, "{}", check.text)?;
-        add(of(&check));
-    }
-    Ok(worst)
+    let (checks, mut out) =
+        (Bench::open(folder, roster).and_then(|bench| bench.check(replay)).map_err(local)?, stdout());
+    checks.iter().try_for_each(|check| writeln!(out, "{}", check.text))?;
+    let has = |outcome| checks.iter().any(|check| check.outcome == outcome);
+    Ok(match () {
+        () if has(CheckOutcome::Wrong) => Exit::Wrong,
+        () if has(CheckOutcome::Missing) => Exit::Interrupted,
+        () if has(CheckOutcome::Unchecked) => Exit::Unchecked,
+        () => Exit::Done,
+    })
 }

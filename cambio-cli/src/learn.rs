@@ -10,8 +10,7 @@ use cambio_learn::{
     JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, Recipe, StoredResponder,
     starting_network, stored_recipe,
 };
-use cambio_report::of_learning;
-use cambio_sim::{RunError, read_rules};
+use cambio_sim::read_rules;
 
 use crate::exit::{CliResult, Exit};
 use crate::export_network;
@@ -20,7 +19,6 @@ use crate::progress::ProgressDisplay;
 use crate::run::{refuse_existing, stop_on_signal, threads};
 use crate::say::{say, stdout};
 
-const REPORT: &str = "report.html";
 const NETWORK: &str = "network.net";
 const BOUND: &str = "bound.csv";
 /// The maximum number of bytes of a network.
@@ -144,9 +142,6 @@ fn train(args: &Args, folder: &mut LearnFolder, threads: &LearnThreads) -> CliRe
         match folder.step(threads) {
             Ok(Some(step)) => {
                 tell(&progress, &step, begun);
-                if !step.judgements.is_empty() {
-                    write_report(folder)?;
-                }
                 if let Some(bound) = recipe.bound.filter(|_| step.matches == step.of) {
                     progress.note(&format!("the best network plays {} fresh deals", bound.deals));
                 }
@@ -164,15 +159,12 @@ fn train(args: &Args, folder: &mut LearnFolder, threads: &LearnThreads) -> CliRe
         }
     }
     progress.finish();
-    write_report(folder)?;
     Ok(Exit::Done)
 }
 
 fn say_result(args: &Args, folder: &LearnFolder) -> CliResult {
     let mut out = stdout();
-    for file in [NETWORK, REPORT] {
-        writeln!(out, "{}", args.out.join(file).display())?;
-    }
+    writeln!(out, "{}", args.out.join(NETWORK).display())?;
     let recipe = folder.learner().recipe();
     if recipe.bound.is_none() {
         for row in folder.last_judged() {
@@ -234,10 +226,6 @@ fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
         (Some(low), Some(high)) => format!("{:.1} % ({:.1} to {:.1})", 100.0 * share, 100.0 * low, 100.0 * high),
         _ => format!("{:.1} %", 100.0 * share),
     }
-}
-
-fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
-    Ok(write_whole(&folder.path().join(REPORT), of_learning(folder.path())?.html().as_bytes())?)
 }
 
 fn read_recipe(path: &Path) -> Result<Recipe, String> {

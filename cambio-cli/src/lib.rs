@@ -30,7 +30,6 @@ mod report;
 mod review;
 mod rules;
 mod run;
-mod run_check;
 mod say;
 mod schema;
 #[cfg(feature = "serve")]
@@ -94,7 +93,7 @@ enum Command {
     /// Print tables, rewrite the report, compare or review runs
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md\n  \
-                      cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots\n  \
+                      cambio report runs/before runs/after\n  cambio report runs/quickstart --plots plots\n  \
                       cambio report runs/quickstart --review review --matches 40"
     )]
     #[cfg(feature = "report")]
@@ -129,7 +128,7 @@ enum Command {
     /// Measure an agent by the frozen benchmark, or print a leaderboard
     #[command(
         override_usage = "cambio bench [OPTIONS] --out <DIR> <AGENT>\n       cambio bench [OPTIONS] --board <DIR>...",
-        after_help = "Examples:\n  cambio bench greedy --out bench/greedy --quick\n  cambio bench 'external(\"python3 bot.py\")' --out bench/bot --class 10ms\n  cambio bench --board bench/greedy bench/sharp --html board.html\n\n`cambio verify bench/greedy --all` repeats a benchmark and compares the results."
+        after_help = "Examples:\n  cambio bench greedy --out bench/greedy --quick\n  cambio bench 'external(\"python3 bot.py\")' --out bench/bot --class 10ms\n  cambio bench --board bench/greedy bench/sharp\n\n`cambio verify bench/greedy --all` repeats a benchmark and compares the results."
     )]
     #[cfg(feature = "learn")]
     Bench(bench::Args),

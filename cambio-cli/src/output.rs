@@ -74,17 +74,6 @@ pub(super) fn refuse_mixed_output(command: &Command, matches: &ArgMatches) -> Re
     })
 }
 
-/// Writes a page, which may replace an older one.
-#[cfg(feature = "report")]
-pub(super) fn write_page(path: &Path, page: &str) -> Result<(), Box<dyn Error>> {
-    if is_stdout(path) {
-        return OutputFile::reserve(path)?.write(|out| out.write_all(page.as_bytes()));
-    }
-    cambio_exec::write_whole(path, page.as_bytes())?;
-    say!("wrote {}", path.display());
-    Ok(())
-}
-
 impl OutputFile {
     /// Checks, before the computation starts, that the file does not exist and can be written.
     pub(super) fn reserve(path: &Path) -> Result<OutputFile, String> {

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use cambio_sim::digest::pairs_of_equals;
 use cambio_sim::{Cell, FEW_DEALS, Lineup, PairRow, StoredRun, derive};
 use cambio_stats::planning::clusters_needed;
 use itertools::Itertools as _;
@@ -24,9 +23,6 @@ pub(super) struct Args {
     /// Instead of --run: the standard deviation of the difference in payoff between two agents in one deal
     #[arg(long, value_name = "SIGMA", value_parser = positive)]
     deviation: Option<f64>,
-    /// The number of agents; all pairs of them are compared simultaneously
-    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(2..=100))]
-    agents: u64,
     /// The probability of finding a difference if there is none
     #[arg(long, default_value_t = 0.05, value_parser = probability)]
     alpha: f64,
@@ -57,22 +53,12 @@ pub(super) fn run(args: &Args) -> CliResult {
     let what = format!("to detect {} with power {} at level {}", detect, args.power, args.alpha);
     if let Some(deviation) = args.deviation {
         writeln!(out, "{} deals for one pair alone, {what}", args.deals(detect, deviation, args.alpha))?;
-        if args.agents > 2 {
-            let pairs = args.agents * (args.agents - 1) / 2;
-            let alpha = pairs_of_equals(args.agents as usize).alpha_at(1.0 - args.alpha);
-            let deals = args.deals(detect, deviation, alpha);
-            writeln!(
-                out,
-                "{deals} deals for each of {pairs} pairs of {} equal agents, if all are compared",
-                args.agents
-            )?;
-        }
         writeln!(out, "The verdict of a run compares all pairs simultaneously. Method: noncentral t distribution.")?;
         return Ok(Exit::Done);
     }
     let folder = args.run.as_ref().ok_or("--run or --deviation is required")?;
     let stored = StoredRun::open(folder)?;
-    crate::run_check::tell_if_partial(&stored)?;
+    crate::run::tell_if_partial(&stored)?;
     check_difference("--detect", detect, stored.plan.payoff)?;
     let derived = derive(&stored)?;
     let plan = &stored.plan;

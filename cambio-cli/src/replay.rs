@@ -20,13 +20,14 @@ use crate::output::OutputFile;
 use crate::progress::ProgressDisplay;
 use crate::run::stop_on_signal;
 use crate::say::{count, plain, say, stdout};
+use crate::solve::Format;
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each option of the command line is a field")]
 pub(super) struct Args {
     /// A file with one record per line; - reads standard input
     file: PathBuf,
-    /// The output format
+    /// The output format: a line for each failed record and 'N passed, M failed', or an object for each record
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Print the records with missing results filled in; the outcomes go to standard error
@@ -71,14 +72,6 @@ impl std::str::FromStr for Moment {
             found.ok_or("expected the numbers of a round and of a decision, from 1, such as 1.12")?;
         Ok(Moment { round, decision })
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum Format {
-    /// A line for each failed record, and 'N passed, M failed'
-    Text,
-    /// One JSON object for each record
-    Json,
 }
 
 /// A file is not a file of records if this number of lines fail before any line passes.

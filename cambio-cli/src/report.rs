@@ -4,15 +4,13 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_exec::{FileError, write_whole};
-use cambio_report::{Page, Plot, Run, of_comparison, of_run};
-use cambio_sim::{BaselineRow, Comparison, EquivalenceRow, StoredRun, derive};
+use cambio_report::{Plot, Run, of_run};
+use cambio_sim::{BaselineRow, Comparison, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
-use crate::output::write_page;
 use crate::review;
-use crate::run_check::tell_if_partial;
+use crate::run::tell_if_partial;
 use crate::say::{count, say};
-use crate::setting::{check_difference, positive};
 use crate::site;
 use crate::tables::{self, Format};
 
@@ -27,9 +25,6 @@ pub(super) struct Args {
     /// Only print; do not write files
     #[arg(long)]
     dry: bool,
-    /// The page that compares several folders, replaced if it exists; - is standard output; default: comparison.html
-    #[arg(long, value_name = "FILE", conflicts_with = "dry")]
-    html: Option<PathBuf>,
     /// Also write each plot of the page into this folder, as SVG
     #[arg(long, value_name = "DIR", conflicts_with = "dry")]
     plots: Option<PathBuf>,
@@ -37,10 +32,6 @@ pub(super) struct Args {
     /// (Dunnett)
     #[arg(long, value_name = "AGENT")]
     baseline: Option<String>,
-    /// Instead of the tables, print which pairs of agents are shown to differ by less than this margin, in units of the
-    /// payoff. With --baseline, only pairs with this agent
-    #[arg(long, value_name = "MARGIN", value_parser = positive)]
-    margin: Option<f64>,
     /// Write the run to this file, which must not exist, for the site without a server (scripts/website.py): readers replay its
     /// matches in their browsers and compare them with the results
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dry", "review"])]
@@ -51,11 +42,6 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let [folder] = &args.folders[..] else { return compared(args) };
-    if args.html.is_some() {
-        return Err(
-            "--html needs several folders, found 1; the page of one folder is the file report.html in it".into()
-        );
-    }
     let stored = StoredRun::open(folder)?;
     if let Some(out) = &args.review.review {
         return review::run(&args.review, &stored, out, roster);
@@ -70,17 +56,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let found = || format!("--baseline must be one of {}, found `{baseline}`", labels.join(", "));
         labels.iter().position(|label| label == baseline).ok_or_else(found)
     };
-    let baseline = args.baseline.as_ref().map(index).transpose()?;
-    if let Some(margin) = args.margin {
-        check_difference("--margin", margin, plan.payoff)?;
-        let rows = derive(&stored)?.equivalences(plan, margin, baseline);
-        if rows.is_empty() {
-            return Err("no two agents have matches at one table".into());
-        }
-        tables::print_rows(&rows, args.format, || EquivalenceRow::tables(&rows, plan))?;
-        return Ok(Exit::Done);
-    }
-    if let Some(baseline) = baseline {
+    if let Some(baseline) = args.baseline.as_ref().map(index).transpose()? {
         let rows = derive(&stored)?.against(plan, baseline);
         if rows.is_empty() {
             return Err("no agent has played against the baseline".into());
@@ -91,7 +67,13 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let derived = derive(&stored)?;
     if !args.dry {
         derived.write(folder)?;
-        args.write(&folder.join("report.html"), &of_run(Run::stored(&stored, &derived)))?;
+        let page = of_run(Run::stored(&stored, &derived));
+        let file = folder.join("report.html");
+        write_whole(&file, page.html().as_bytes())?;
+        say!("wrote {}", file.display());
+        if let Some(folder) = &args.plots {
+            write_plots(folder, &page.plots())?;
+        }
     }
     tables::print(&stored.plan, &derived, &stored.timing, args.format)?;
     Ok(Exit::Done)
@@ -101,24 +83,20 @@ impl Args {
     /// The option that needs the folder of a run, if there is one.
     fn of_a_run(&self) -> Option<&'static str> {
         let given = [
-            ("--margin", self.margin.is_some()),
             ("--baseline", self.baseline.is_some()),
             ("--site", self.site.is_some()),
             ("--review", self.review.review.is_some()),
+            ("--plots", self.plots.is_some()),
         ];
         given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }
+}
 
-    /// Writes a page, and its plots if they are wanted.
-    fn write(&self, file: &Path, page: &Page) -> Result<(), Box<dyn std::error::Error>> {
-        write_page(file, &page.html())?;
-        let Some(folder) = &self.plots else { return Ok(()) };
-        std::fs::create_dir_all(folder).map_err(FileError::unwritable(folder))?;
-        let plots = page.plots();
-        say!("wrote {} in {}", count(plots.len() as u64, "plot"), folder.display());
-        let write = |plot: &Plot| write_whole(&folder.join(format!("{}.svg", plot.name)), plot.svg.as_bytes());
-        Ok(plots.iter().try_for_each(write)?)
-    }
+/// Writes plots into a folder.
+fn write_plots(folder: &Path, plots: &[Plot]) -> Result<(), FileError> {
+    std::fs::create_dir_all(folder).map_err(FileError::unwritable(folder))?;
+    say!("wrote {} in {}", count(plots.len() as u64, "plot"), folder.display());
+    plots.iter().try_for_each(|plot| write_whole(&folder.join(format!("{}.svg", plot.name)), plot.svg.as_bytes()))
 }
 
 /// Compares several runs.
@@ -129,11 +107,7 @@ fn compared(args: &Args) -> CliResult {
     let runs = args.folders.iter().map(|folder| StoredRun::open(folder)).collect::<Result<Vec<_>, _>>()?;
     runs.iter().try_for_each(tell_if_partial)?;
     let comparison = Comparison::new(runs)?;
-    if !args.dry {
-        let file = args.html.as_deref().unwrap_or(Path::new("comparison.html"));
-        args.write(file, &of_comparison(&comparison))?;
-    }
-    for note in &comparison.notes {
+    for note in comparison.notes() {
         say!("note: {note}");
     }
     tables::print_rows(&comparison.rows(), args.format, || comparison.tables())?;

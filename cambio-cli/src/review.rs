@@ -127,7 +127,7 @@ fn review_match(
     goes_on: &dyn Fn() -> bool,
 ) -> Result<ReviewedMatch, String> {
     let run = StoredRun::open(folder).map_err(|error| error.to_string())?;
-    let record = which.play(run, roster).map_err(|error| error.to_string())?;
+    let record = which.play(run, roster)?;
     let replay = Replay::of(&record).map_err(|flaw| flaw.to_string())?;
     let review = |round| review(&record, round, ReviewProgress::PLAYOUTS, &mut |_| goes_on());
     let rounds: Option<Vec<_>> = (1..=record.rounds.len()).map(review).collect();

@@ -8,8 +8,8 @@ use cambio_agents::Roster;
 use cambio_core::rng::Seed;
 use cambio_exec::{CancelToken, Executor, MOST_THREADS};
 use cambio_sim::{
-    Experiment, LineupRule, Lineups, PlanError, PlayError, PlayProgress, PlayablePlan, Report, RunError, RunFolder,
-    Runner, Secret, StoredRun,
+    Experiment, LineupRule, Lineups, PlanError, PlayError, PlayProgress, PlayablePlan, PlayedBatches, Report, RunError,
+    RunFolder, Runner, StoredRun,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -95,12 +95,7 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (experiment, text) = args.changes.read(&args.spec)?;
     let base = args.spec.parent().unwrap_or(Path::new("."));
-    let plan = if experiment.secret && args.resume && Secret::is_in(&args.out) {
-        experiment.plan_with(Some(Secret::read(&args.out)?), roster, base)?
-    } else {
-        experiment.plan(roster, base)?
-    };
-    let plan = plan.with_toml(text);
+    let plan = experiment.plan(roster, base)?.with_toml(text);
     if !args.resume {
         refuse_existing("--out", &args.out)?;
     }
@@ -257,4 +252,22 @@ pub(super) fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) 
         }
     }
     Exit::Interrupted
+}
+
+/// Prints a note on standard error if a run is not complete. Fails if the manifest says that the run is complete,
+/// because then lines of its ledger are missing.
+pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
+    if stored.is_complete() {
+        return Ok(());
+    }
+    let PlayedBatches { batches: found, of: wanted } = stored.extent();
+    if stored.claims_complete {
+        let what = format!("it has {found} of {wanted} batches, and the manifest says that the run is complete");
+        return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));
+    }
+    say!(
+        "the run is not complete: {found} of {wanted} batches, {}; the results cover only these",
+        count(stored.matches(), "match")
+    );
+    Ok(())
 }

@@ -1,12 +1,13 @@
 //! `cambio verify`.
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_sim::ReplayScope;
+use cambio_sim::{PlayedBatches, ReplayScope, StoredRun, verify_with};
 
-use crate::exit::CliResult;
-use crate::run_check::verify_run;
+use crate::exit::{CliResult, Exit};
+use crate::say::{count, plain, stdout};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -45,4 +46,65 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         () => {}
     }
     verify_run(&args.folder, replay, roster)
+}
+
+/// Checks a run, and prints the findings.
+fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) -> CliResult {
+    let files = ["manifest.json", "spec.lock.json", "spec.toml", "ledger.jsonl"].map(|name| folder.join(name));
+    let stored = match StoredRun::open(folder) {
+        // A folder with only some of these files is a damaged run. A folder without any of them is not a run.
+        Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
+            writeln!(stdout(), "wrong: {}", plain(&error.to_string()))?;
+            return Ok(Exit::Wrong);
+        }
+        stored => stored?,
+    };
+    let findings = verify_with(&stored, roster, replay);
+    let mut out = stdout();
+    for wrong in &findings.wrong {
+        writeln!(out, "wrong: {}", plain(wrong))?;
+    }
+    for left in &findings.unfinished {
+        writeln!(out, "unfinished: {}", plain(left))?;
+    }
+    for left in &findings.unreplayed {
+        writeln!(out, "not replayed: {}", plain(left))?;
+    }
+    let PlayedBatches { batches, of } = stored.extent();
+    let is_whole = stored.is_complete() && findings.unfinished.is_empty();
+    let (verdict, exit) = match (findings.wrong.is_empty(), is_whole, findings.unreplayed.is_empty()) {
+        (false, ..) => ("failed", Exit::Wrong),
+        (_, false, _) => ("not complete", Exit::Interrupted),
+        (.., false) => ("verified in part", Exit::Unchecked),
+        _ => ("verified", Exit::Done),
+    };
+    let rows = if findings.wrong.is_empty() {
+        format!("{batches} of {of} batches, {}", count(stored.matches(), "match"))
+    } else {
+        format!("{} of {batches} batches compared, {}", findings.compared, differing(&findings.differing))
+    };
+    writeln!(out, "{verdict}: {rows}; {} replayed", count(findings.replayed, "batch"))?;
+    if findings.records > 0 {
+        writeln!(out, "{} replayed without the agents", count(findings.records, "record"))?;
+    }
+    if !findings.has_tables {
+        writeln!(out, "the tables were not checked, because they follow from the rows of all batches")?;
+    }
+    if findings.not_reproducible > 0 {
+        let left = count(findings.not_reproducible, "batch");
+        writeln!(out, "{left} cannot be checked, because agents are not reproducible")?;
+    }
+    if exit == Exit::Interrupted {
+        writeln!(out, "the run is not complete; `cambio run --resume` continues it")?;
+    }
+    Ok(exit)
+}
+
+/// Which batches differ from the ledger, in words.
+fn differing(batches: &[u64]) -> String {
+    match batches {
+        [] => "none differs".to_owned(),
+        [batch] => format!("1 differs: batch {batch}"),
+        [first, .., last] => format!("{} differ, the first is batch {first} and the last batch {last}", batches.len()),
+    }
 }

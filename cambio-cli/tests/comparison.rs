@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{play, prints, refuses, rows, table};
+use crate::command::{done, play, prints, refuses, rows, table};
 use crate::folder::folder;
-use crate::report::{check_page, parsed, with_id};
+use crate::report::parsed;
 
 #[test]
 fn comparisons_need_the_same_rules_seats_and_opponents() {
@@ -22,10 +22,7 @@ fn comparisons_need_the_same_rules_seats_and_opponents() {
         play(&folder, name, &spec);
     }
     let runs = "one two twin field house other";
-    prints(&folder, &format!("report --format csv {runs}"));
-    let page = fs::read_to_string(folder.join("comparison.html")).unwrap();
-    check_page(&page);
-    let printed = prints(&folder, &format!("report --dry --format csv {runs}"));
+    let printed = prints(&folder, &format!("report --format csv {runs}"));
     let rows = rows(&printed);
     // Three agents in three runs, and two in the fourth. Each other table is in one run only.
     assert_eq!(rows.len(), 11, "{printed}");
@@ -45,23 +42,23 @@ fn comparisons_need_the_same_rules_seats_and_opponents() {
             assert_eq!(row[name], own[&column], "{row:?}");
         }
     }
-    let document = parsed(&page);
-    assert!(with_id(&document, "verdict").contains("of 6 comparable differences between runs"), "{page}");
-    let described = with_id(&document, "runs-1-desc");
-    assert!(described.contains("D ") && described.matches('†').count() == 2, "{described}");
+    assert_eq!(rows.iter().filter(|row| !row["difference"].is_empty()).count(), 6, "{printed}");
+    let shown = done(&folder, &format!("report {runs}"));
+    let marked: Vec<&str> = shown.lines().filter(|line| line.contains(" † ") || line.ends_with(" †")).collect();
+    assert_eq!(marked.len(), 2, "{shown}");
     for note in [
         "The runs A, C have the same seed, so they play the same deals and are not independent.",
         "2 of 3 agents of several runs have other opponents or other seats in some runs, marked with †.",
         "Not compared, because only one run has the table: classic, 3 seats (A); mine, 2 seats (E); mine, 2 seats, rules of F (F).",
         "The rules mine of F differ from the rules of the same name of E; their results are not comparable.",
     ] {
-        assert!(page.contains(note), "{note}\n{page}");
+        assert!(shown.contains(note), "{note}\n{shown}");
     }
     let shown = prints(&folder, "report --dry one two field");
     assert!(shown.contains("B − A") && shown.contains("independent") && shown.contains(" †"), "{shown}");
     assert!(prints(&folder, "report --dry --format md one two").contains("| agent | A | B |"));
-    refuses(&folder, "report one two --margin 0.1", "--margin needs exactly 1 folder, found 2");
-    refuses(&folder, "report one --html page.html", "--html needs several folders, found 1");
+    refuses(&folder, "report one two --baseline greedy", "--baseline needs exactly 1 folder, found 2");
+    refuses(&folder, "report one two --plots plots", "--plots needs exactly 1 folder, found 2");
 }
 
 #[test]
@@ -77,7 +74,7 @@ fn plots_are_files_that_need_no_page() {
         names.sort();
         names
     };
-    let expected = ["calls-1", "means-1", "misfit-1", "points-1", "ratings-1", "seats-1", "times-1"];
+    let expected = ["means-1", "misfit-1", "ratings-1"];
     assert_eq!(names(&folder.join("plots")), expected);
     for file in expected.map(|name| folder.join("plots").join(name).with_extension("svg")) {
         let svg = fs::read_to_string(&file).unwrap();

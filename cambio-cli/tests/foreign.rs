@@ -510,7 +510,7 @@ fn no_command_prints_control_characters_from_outside() {
         &["report", NAME, "--dry", "--format", "csv"],
         &["report", NAME, "--dry", "--format", "json"],
         &["report", NAME, "--dry", "--format", "md"],
-        &["report", NAME, NAME, "--html", "-"],
+        &["report", NAME, NAME],
         &["verify", NAME],
         &["report", NAME, "--site", "-"],
         &["plan", "--detect", "0.1", "--run", NAME],
@@ -538,7 +538,6 @@ fn a_dash_is_standard_output_and_never_a_file() {
     let output = |words: &str| tried(&folder, &words.split(' ').collect::<Vec<_>>());
     for (words, other, apart) in [
         ("replay run/records.jsonl --html -", "page.html", "4 passed, 0 failed"),
-        ("report run run --html -", "page.html", "classic, 2 seats"),
         ("report run --site -", "run.json", ""),
         ("learn --export classic --out -", "a.net", ""),
         ("solve --game mini-m0 --save - -q", "m0.strategy", "exploitability"),

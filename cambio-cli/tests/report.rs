@@ -226,53 +226,6 @@ fn the_verdict_agrees_with_the_tables() {
     assert!(with_id(&document, "verdict").contains(&format!("at {clear} of 4 the leader beats all others")));
 }
 
-/// The agents of a row of rounds.csv, seat a first. A cyclic rotation moves each agent by one seat.
-fn seated(row: &BTreeMap<String, String>) -> Vec<&str> {
-    let lineup: Vec<&str> = row["lineup"].split(" | ").collect();
-    let rotation: usize = row["rotation"].parse().unwrap();
-    (0..lineup.len()).map(|seat| lineup[(seat + rotation) % lineup.len()]).collect()
-}
-
-#[test]
-fn distributions_have_every_call_and_every_layout_of_the_rows() {
-    let folder = folder("distributions");
-    play(&folder, "out", SPEC);
-    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
-    let document = parsed(&page);
-    let rounds = table(&folder.join("out/rounds.csv"));
-    for (place, (rules, seats)) in
-        [("classic", "2"), ("classic", "3"), ("original", "2"), ("original", "3")].into_iter().enumerate()
-    {
-        let mut calls: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
-        let mut points = calls.clone();
-        for row in rounds.iter().filter(|row| row["rules"] == rules && row["seats"] == seats) {
-            let agents = seated(row);
-            for (agent, own) in agents.iter().zip(row["points"].split(' ')) {
-                points.entry(agent).or_default().push(own.parse().unwrap());
-            }
-            if let Ok(turn) = row["first_call_turn"].parse() {
-                let seat = usize::from(row["callers"].as_bytes()[0] - b'a');
-                calls.entry(agents[seat]).or_default().push(turn);
-            }
-        }
-        assert!(calls.len() == 4 && points.len() == 4);
-        for (figure, counted) in [("calls", calls), ("points", points)] {
-            let said = with_id(&document, &format!("{figure}-{}-desc", place + 1));
-            for (agent, mut values) in counted {
-                values.sort_unstable();
-                let at = |share: f64| values[((share * values.len() as f64).ceil() as usize).max(1) - 1];
-                let (least, low, median, high, most) = (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0));
-                let sentence = format!(
-                    " {agent}: {} values from {least} to {most}, median {median}, middle half {low} to {high}",
-                    values.len()
-                );
-                let sentence = sentence.replace('-', "−");
-                assert!(said.replace(',', "").contains(&sentence.replace(',', "")), "{said}\n{sentence}");
-            }
-        }
-    }
-}
-
 #[test]
 fn the_command_of_a_page_plays_the_same_run_again() {
     let folder = folder("again");
@@ -308,7 +261,7 @@ fn measured_times_are_shown_and_never_verified() {
     let document = parsed(&shown);
     let section = all(&document, "section").find(|section| section.attribute("id") == Some("times")).unwrap();
     let inside = |name: &'static str| section.descendants().filter(move |node| node.tag_name().name() == name);
-    assert!(inside("figure").count() > 0 && inside("figure").all(|figure| text(figure).contains("time per decision")));
+    assert!(inside("th").any(|head| text(head).contains("time per decision")));
     assert_eq!(inside("tr").count() - inside("thead").count(), agents);
     assert!(printed.contains("\n  time per decision: ") && printed.contains(" µs"), "{printed}");
     verified();
@@ -479,15 +432,13 @@ fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
     }
 }
 
-/// Regression test: formerly `--detect 2 --deviation 1` gave 3, and a plan for ten agents equalled the plan for two.
+/// Regression test: formerly `--detect 2 --deviation 1` gave 3.
 #[test]
 fn plan_prints_deals_for_one_pair_and_for_all_pairs() {
     let folder = folder("plan");
     let first = |words: &str| prints(&folder, words);
     assert!(first("plan --detect 2 --deviation 1").starts_with("5 deals for one pair alone"));
-    let shown = first("plan --detect 0.1 --deviation 0.5 --agents 10");
-    let deals: Vec<u64> = shown.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
-    assert!(deals[0] == 199 && deals[1] > 380 && deals[1] < 450 && shown.contains("for each of 45 pairs"), "{shown}");
+    assert!(first("plan --detect 0.1 --deviation 0.5").starts_with("199 deals for one pair alone"));
     let spec =
         "seed = 3\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
     play(&folder, "out", spec);
@@ -536,8 +487,8 @@ fn a_value_against_itself_is_explained_as_exact() {
     let folder = folder("mirror-value");
     let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
     let shown = prints(&folder, words);
-    assert!(!shown.contains("± 0.0000") && shown.contains("0.5000 exact"), "{shown}");
-    assert!(shown.contains("exact: the value equals its opponents, so its mean is known by symmetry"), "{shown}");
+    assert!(!shown.contains("± 0.0000") && shown.contains("0.5000 by construction"), "{shown}");
+    assert!(shown.contains("by construction: a value that plays only copies of itself gets a fixed share"), "{shown}");
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     assert!(page.contains("0.5000 by construction") && !page.contains("± 0.0000"), "{page}");
     let rows = table(&folder.join("out/curve.csv"));
@@ -660,29 +611,4 @@ fn equal_agents_share_a_rank() {
     assert!(
         said.contains(" scores above one half against every other agent") || said.contains("No agent scores above")
     );
-}
-
-#[test]
-fn agents_are_as_good_within_a_margin_only_if_that_is_shown() {
-    let folder = folder("margin");
-    let spec = "seed = 5\ndeals = 200\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
-    play(&folder, "out", spec);
-    let rows = |words: &str| rows(&prints(&folder, &format!("report out --format csv --margin {words}")));
-    let found = rows("0.1");
-    assert_eq!(found.len(), 6);
-    let mut kinds = [0, 0];
-    for row in &found {
-        let is_inside = number(row, "low") > -0.1 && number(row, "high") < 0.1;
-        assert_eq!(number(row, "p") < 0.05, is_inside, "{row:?}");
-        assert!(number(row, "p") <= number(row, "p_holm"));
-        kinds[usize::from(is_inside)] += 1;
-    }
-    assert!(kinds.iter().all(|kind| *kind > 0), "{kinds:?}");
-    assert!(rows("0.0001").iter().all(|row| number(row, "p") > 0.05));
-    let own = rows("0.1 --baseline sharp");
-    assert!(own.len() == 3 && own.iter().all(|row| row["other"] == "sharp"));
-    let shown = prints(&folder, "report out --margin 0.1");
-    assert!(shown.contains("as good, within 0.1") && shown.contains("not shown"), "{shown}");
-    assert!(prints(&folder, "report out --margin 0.1 --format md").contains("| 90 % |"));
-    refuses(&folder, "report out --margin 0", "'--margin <MARGIN>': must be a number above 0");
 }

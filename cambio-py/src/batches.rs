@@ -116,10 +116,6 @@ impl PyRunFolder {
     #[pyo3(signature = (path, plan, resume=false))]
     fn new(py: Python<'_>, path: PathBuf, plan: &PyPlan, resume: bool) -> PyResult<PyRunFolder> {
         let plan = plan.plan();
-        if plan.secret {
-            let what = "`secret` must be false in a run on many machines, which share one seed";
-            return Err(error::ExperimentError::new_err(what));
-        }
         let open = if resume { RunFolder::reopen } else { RunFolder::create };
         let folder = py.detach(|| open(&path, plan)).map_err(|error| error::failed(PlayError::Run(error)))?;
         Ok(PyRunFolder { folder })

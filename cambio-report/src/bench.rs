@@ -22,7 +22,7 @@ use cambio_solve::{AgentPolicy, Game, InfosetPolicy, InfosetView, Limits, SolveE
 
 pub use self::result::BenchResult;
 pub(crate) use self::result::{BenchRequest, RobustResult, WinShare};
-use self::result::{EXACT, EXPERIMENTS, ExactResult, REQUEST, RESULT, exact_file, read_json, refusal_file};
+use self::result::{EXACT, EXPERIMENTS, ExactResult, REQUEST, RESULT, exact_file, read_json};
 pub(crate) use self::suite::RUN_PARTS;
 use self::suite::{BenchTable, Suite, plans, write_rules};
 
@@ -35,26 +35,23 @@ pub type BenchError = Box<dyn std::error::Error + Send + Sync>;
 /// A function that receives messages for people.
 type Note<'a> = &'a (dyn Fn(&str) + Sync);
 
-/// The folder of a run of the suite, or the finding about it.
-pub type FoundRun = Result<PathBuf, BenchCheck>;
-
 /// A function that plays the rest of a run and writes its page.
-pub type PlayRun<'a> = &'a dyn Fn(&PlayablePlan, &mut RunFolder) -> Result<Report, RunError>;
+type PlayRun<'a> = &'a dyn Fn(&PlayablePlan, &mut RunFolder) -> Result<Report, RunError>;
 
 /// A message as one line without control characters.
-pub(crate) fn plain(text: &str) -> String {
+fn plain(text: &str) -> String {
     excerpt(text).up_to(10_000).to_string()
 }
 
 /// A benchmark of an agent in a folder.
 ///
 /// ```
-/// use cambio_report::{Bench, CheckOutcome, Leaderboard, of_leaderboard};
-/// use cambio_sim::{Executor, Runner};
+/// use cambio_report::{Bench, CheckOutcome, Leaderboard};
+/// use cambio_sim::{Executor, ReplayScope, Runner};
 ///
 /// let (roster, place) = (cambio_agents::roster(), tempfile::tempdir()?);
 /// let bench = Bench::prepare(&place.path().join("greedy"), ("greedy", "1ms", true), false, &roster)?;
-/// assert_eq!((bench.experiments().len(), bench.runs()?.len()), (16, 16));
+/// assert_eq!(bench.experiments().len(), 16);
 ///
 /// // Play one part, without pages of the runs.
 /// let executor = Executor::new(1)?;
@@ -62,12 +59,13 @@ pub(crate) fn plain(text: &str) -> String {
 /// bench.play(&["match".to_owned()], &executor, &|line| eprintln!("{line}"), &play)?;
 /// let result = bench.write_result()?;
 /// assert!(result.line().contains(r#""complete":false"#));
-/// assert_eq!(bench.checks(false)?[0].outcome, CheckOutcome::Missing);
+/// let checks = bench.check(ReplayScope::Sample(1))?;
+/// let verified = checks.iter().filter(|check| check.outcome == CheckOutcome::Verified);
+/// assert_eq!((checks.len(), verified.count()), (17, 2));
 ///
 /// let board = Leaderboard::of(&[result]);
 /// assert!(board.text().contains("greedy (1ms, quick; forfeits: 0)"));
 /// assert!(board.markdown().starts_with("| agent | class |") && board.csv().starts_with("agent,class,"));
-/// assert!(of_leaderboard(&board).html().contains("greedy"));
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 #[derive(Debug)]
@@ -96,6 +94,8 @@ pub enum BenchEnd {
 pub enum CheckOutcome {
     /// The part is as stored, or cannot be repeated.
     Verified,
+    /// The part is as stored, but some of its matches were not replayed.
+    Unchecked,
     /// The part has not been played.
     Missing,
     /// The part is wrong.
@@ -109,6 +109,22 @@ pub struct BenchCheck {
     pub text: String,
     /// The outcome.
     pub outcome: CheckOutcome,
+    /// The number of batches that were replayed, if the part is a run.
+    replayed: u64,
+}
+
+impl BenchCheck {
+    fn new(part: &str, outcome: CheckOutcome, finding: impl std::fmt::Display) -> BenchCheck {
+        BenchCheck { text: format!("{part}: {finding}"), outcome, replayed: 0 }
+    }
+
+    fn missing(part: &str) -> BenchCheck {
+        BenchCheck::new(part, CheckOutcome::Missing, "missing")
+    }
+
+    fn wrong(part: &str, finding: &str) -> BenchCheck {
+        BenchCheck::new(part, CheckOutcome::Wrong, format_args!("wrong: {}", plain(finding)))
+    }
 }
 
 impl<'a> Bench<'a> {
@@ -295,20 +311,12 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Computes the result from the files of the complete parts.
+    /// Computes the result from the files of the complete parts, and writes it to `result.json`.
     ///
     /// # Errors
-    /// If a file is damaged, or a run is not the run of the suite.
-    pub fn result(&self) -> Result<BenchResult, BenchError> {
-        BenchResult::of(&self.folder, self.roster)
-    }
-
-    /// Computes the result like [`Bench::result`], and writes it to `result.json`.
-    ///
-    /// # Errors
-    /// The errors of [`Bench::result`], and if the file cannot be written.
+    /// If a file is damaged, a run is not the run of the suite, or the file cannot be written.
     pub fn write_result(&self) -> Result<BenchResult, BenchError> {
-        let result = self.result()?;
+        let result = BenchResult::of(self)?;
         write_whole(&self.folder.join(RESULT), result.line().as_bytes())?;
         Ok(result)
     }
@@ -317,88 +325,104 @@ impl<'a> Bench<'a> {
     /// the columns of the leaderboard that were not checked: those that take long to repeat, depend on the machine, or have runs
     /// without a repeated match.
     pub(crate) fn checked(&self) -> Result<(BenchResult, Vec<&'static str>), BenchError> {
-        let shown = self.folder.display();
-        let result = self.result()?;
-        if !result.complete {
-            return Err(format!("{shown} is not complete; `cambio bench --resume` continues it").into());
+        let checks = self.check(ReplayScope::Sample(1))?;
+        if let Some(flaw) = checks.iter().find(|check| check.outcome == CheckOutcome::Wrong) {
+            return Err(RunError::damaged(&self.folder, flaw.text.as_str()).into());
         }
-        result.check_file(&self.folder)?;
-        if result.robust_error.is_some() && result.robust_error != responders::refusal(self)? {
-            let what = "responders can be trained, or cannot for another reason";
-            return Err(RunError::damaged(&refusal_file(&self.folder), what).into());
+        let result = BenchResult::of(self)?;
+        if !result.complete {
+            return Err(
+                format!("{} is not complete; `cambio bench --resume` continues it", self.folder.display()).into()
+            );
         }
         let mut unchecked = vec!["exact", "responder", "time"];
-        for table in &self.tables {
-            let stored = StoredRun::open(&self.folder.join(&table.name))?;
-            let findings = verify_with(&stored, self.roster, ReplayScope::Sample(1));
-            if let Some(wrong) = findings.wrong.first() {
-                return Err(RunError::damaged(&stored.path, wrong.clone()).into());
-            }
-            unchecked.extend(RUN_PARTS.into_iter().filter(|part| findings.replayed == 0 && *part == table.part));
+        for (table, check) in self.tables.iter().zip(&checks) {
+            unchecked.extend(RUN_PARTS.into_iter().filter(|part| check.replayed == 0 && *part == table.part));
         }
         unchecked.sort_unstable();
         unchecked.dedup();
         Ok((result, unchecked))
     }
 
-    /// The name and the folder of each run that exists and is the run of the suite, or the finding about it.
+    /// Checks the runs, of which it replays some or all batches, and the result. If it replays all batches, it also repeats the queries
+    /// of the mini games and the fresh deals of the responders.
     ///
     /// # Errors
-    /// If this program has other networks than the suite, or a run cannot be read.
-    pub fn runs(&self) -> Result<Vec<(String, FoundRun)>, BenchError> {
+    /// If this program has other networks than the suite, or a file cannot be read.
+    pub fn check(&self, replay: ReplayScope) -> Result<Vec<BenchCheck>, BenchError> {
         self.suite.check_networks()?;
         let wanted = plans(&self.tables, self.roster)?;
-        let check = |(table, wanted): (&BenchTable, PlayablePlan)| {
-            let path = self.folder.join(&table.name);
-            let flaw = |text: String, outcome| Err(BenchCheck { text, outcome });
-            let found = if !path.exists() {
-                flaw("missing".to_owned(), CheckOutcome::Missing)
-            } else if StoredRun::open(&path)?.plan.is_same_run(&wanted) {
-                Ok(path)
-            } else {
-                let what = format!("wrong: it is another run than the one of {}", self.suite.name);
-                flaw(what, CheckOutcome::Wrong)
-            };
-            Ok((table.name.clone(), found))
-        };
-        self.tables.iter().zip(wanted).map(check).collect()
-    }
-
-    /// Checks the result. With `all`, also repeats the queries of the mini games and the fresh deals of the responders.
-    ///
-    /// # Errors
-    /// If a file cannot be read.
-    pub fn checks(&self, all: bool) -> Result<Vec<BenchCheck>, BenchError> {
-        let mut checks = Vec::new();
-        if all {
-            checks = self.suite.exact.games.iter().map(|game| self.check_exact(game)).collect::<Result<Vec<_>, _>>()?;
+        let runs = self.tables.iter().zip(&wanted).map(|(table, wanted)| self.check_run(table, wanted, replay));
+        let mut checks = runs.collect::<Result<Vec<_>, _>>()?;
+        if replay == ReplayScope::All {
+            checks.extend(
+                self.suite.exact.games.iter().map(|game| self.check_exact(game)).collect::<Result<Vec<_>, _>>()?,
+            );
             checks.extend(responders::verify(self)?);
         }
-        let (file, found) = (self.folder.join(RESULT), self.result()?);
-        let (text, outcome) = if !found.complete || !file.exists() {
-            let what = "the benchmark is not complete; `cambio bench --resume` continues it";
-            (what.to_owned(), CheckOutcome::Missing)
-        } else if let Err(error) = found.check_file(&self.folder) {
-            (format!("wrong: {}", plain(&error.to_string())), CheckOutcome::Wrong)
-        } else {
-            (format!("{}: verified", file.display()), CheckOutcome::Verified)
-        };
-        checks.push(BenchCheck { text, outcome });
+        // The result is computed from the runs of the suite.
+        if checks[..wanted.len()].iter().all(|check| check.outcome != CheckOutcome::Wrong) {
+            checks.push(self.check_result()?);
+        }
         Ok(checks)
+    }
+
+    fn check_run(
+        &self,
+        table: &BenchTable,
+        wanted: &PlayablePlan,
+        replay: ReplayScope,
+    ) -> Result<BenchCheck, BenchError> {
+        let (path, name) = (self.folder.join(&table.name), &table.name);
+        if !path.exists() {
+            return Ok(BenchCheck::missing(name));
+        }
+        let stored = match StoredRun::open(&path) {
+            Err(error @ RunError::Damaged(_)) => return Ok(BenchCheck::wrong(name, &error.to_string())),
+            stored => stored?,
+        };
+        if !stored.plan.is_same_run(wanted) {
+            return Ok(BenchCheck::wrong(name, &format!("it is another run than the one of {}", self.suite.name)));
+        }
+        let findings = verify_with(&stored, self.roster, replay);
+        let replayed = findings.replayed;
+        let found = |outcome, finding: &str| BenchCheck { replayed, ..BenchCheck::new(name, outcome, finding) };
+        Ok(match (findings.wrong.first(), findings.unreplayed.first()) {
+            (Some(wrong), _) => BenchCheck::wrong(name, wrong),
+            _ if !stored.is_complete() || !findings.unfinished.is_empty() => {
+                found(CheckOutcome::Missing, "not complete")
+            }
+            (None, Some(why)) => {
+                found(CheckOutcome::Unchecked, &format!("verified in part: not replayed: {}", plain(why)))
+            }
+            (None, None) => found(CheckOutcome::Verified, &format!("verified, batches replayed: {replayed}")),
+        })
+    }
+
+    fn check_result(&self) -> Result<BenchCheck, BenchError> {
+        let found = BenchResult::of(self)?;
+        Ok(if !found.complete || !self.folder.join(RESULT).exists() {
+            let what = "the benchmark is not complete; `cambio bench --resume` continues it";
+            BenchCheck::new(RESULT, CheckOutcome::Missing, what)
+        } else if let Err(error) = found.check_file(&self.folder) {
+            BenchCheck::wrong(RESULT, &error.to_string())
+        } else {
+            BenchCheck::new(RESULT, CheckOutcome::Verified, "verified")
+        })
     }
 
     fn check_exact(&self, game: &str) -> Result<BenchCheck, BenchError> {
         let file = exact_file(&self.folder, game);
-        let (text, outcome) = if !file.exists() {
-            ("missing".to_owned(), CheckOutcome::Missing)
+        Ok(if !file.exists() {
+            BenchCheck::missing(game)
         } else if !self.agent.is_reproducible() {
-            ("cannot be checked, because the agent is not reproducible".to_owned(), CheckOutcome::Verified)
+            let what = "cannot be checked, because the agent is not reproducible";
+            BenchCheck::new(game, CheckOutcome::Verified, what)
         } else if self.exact(game, &CancelToken::new())? == Some(read_json(&file)?) {
-            ("verified".to_owned(), CheckOutcome::Verified)
+            BenchCheck::new(game, CheckOutcome::Verified, "verified")
         } else {
-            (format!("wrong: another exploitability than in {}", file.display()), CheckOutcome::Wrong)
-        };
-        Ok(BenchCheck { text: format!("{game}: {text}"), outcome })
+            BenchCheck::wrong(game, &format!("another exploitability than in {}", file.display()))
+        })
     }
 }
 

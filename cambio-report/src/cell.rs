@@ -4,16 +4,15 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use cambio_core::text::duration;
-use cambio_sim::digest::{BEYOND, Behaviour, CellBehaviour, CellDigest, RESAMPLES, SEAT_DEALS, is_beyond};
+use cambio_sim::digest::{BEYOND, CellBehaviour, CellDigest, RESAMPLES, SEAT_DEALS, is_beyond};
 use cambio_sim::rows::{MEASURES, Measure};
 use cambio_sim::{BehaviourRow, Derived, Estimate, Payoff, Plan, PlayedBatches, RatingRow, SeatRow, Timing};
-use cambio_stats::histogram::Histogram;
 use cambio_stats::hotelling::HotellingTest;
 use cambio_stats::ratings::{Fit, Misfit, Residual};
 use cambio_stats::{ELO, Interval, Support};
 use serde_json::json;
 
-use crate::figure::{Distribution, Drawing, Figure, IntervalPoint, TimedPoint, forest, scatter, strips};
+use crate::figure::{Figure, IntervalPoint, forest};
 use crate::numbers::{NONE, grouped, listed, maybe, measured, number, percent, plus_minus, range, signed, spread};
 use crate::page::{Block, ReportTable, Section, TableCell, TableRow, code, prose};
 use crate::verdict::{RankedAgent, RankedAgents, p_value};
@@ -99,12 +98,9 @@ impl CellReport<'_> {
             pairs.extend(shares);
             blocks.push(details("Pairs", !has_several, pairs));
         }
-        let seats = self.seat_plot().map(Block::Figure).into_iter().chain([Block::Table(self.seat_table())]);
-        let seats = vec![Block::text(self.seat_test()), Block::Figures(seats.collect())];
-        let distributions = Block::figures([self.calls(), self.points()]).into_iter().collect();
+        let seats = vec![Block::text(self.seat_test()), Block::Table(self.seat_table())];
         blocks.extend([
             details("Seats", !has_several, seats),
-            details("Calls and points", !has_several, distributions),
             details("Behaviour", false, vec![Block::Table(self.behaviour())]),
         ]);
         Section::new(format!("table-{}", self.index + 1), self.title(), blocks)
@@ -315,33 +311,6 @@ impl CellReport<'_> {
         self.derived.seats.iter().filter(|row| self.is_here(&row.rules, row.seats)).collect()
     }
 
-    fn seat_plot(&self) -> Option<Figure> {
-        let digits = self.ranked.payoff.digits();
-        let estimate = |row: &&SeatRow| {
-            let effect = seat_effect(row)?;
-            let is_first = row.seat == 'a';
-            Some(IntervalPoint {
-                label: format!("seat {}", row.seat),
-                figure: if is_first {
-                    "0, by definition".to_owned()
-                } else {
-                    format!("{}{}", signed(effect.mean, digits), half(&effect, digits))
-                },
-                mean: effect.mean,
-                interval: effect.ends().filter(|_| !is_first),
-                wide: None,
-                is_best: false,
-            })
-        };
-        let estimates: Vec<IntervalPoint> = self.seat_rows().iter().map(estimate).collect::<Option<_>>()?;
-        let unit = self.ranked.payoff.unit();
-        let caption = json!({ "unit": unit, "luck": self.plan.with_luck() });
-        (!estimates.is_empty()).then(|| {
-            let title = "Advantage of each seat over seat a";
-            self.forest("seats", title, caption, &estimates, Some(0.0), (unit, digits))
-        })
-    }
-
     fn seat_table(&self) -> ReportTable {
         let digits = self.ranked.payoff.digits();
         let elo = self.seat_rows().iter().any(|row| row.elo.is_some());
@@ -384,50 +353,7 @@ impl CellReport<'_> {
         prose("seat_test", values)
     }
 
-    /// A figure with a histogram for each agent.
-    fn strips(
-        &self,
-        (id, title): (&str, &str),
-        of: fn(&Behaviour) -> &Histogram,
-        (origin, unit): (i64, &str),
-    ) -> Figure {
-        let own: Vec<Distribution<'_>> = self
-            .names()
-            .into_iter()
-            .zip(&self.ranked.agents)
-            .map(|(label, agent)| Distribution { label, counts: of(&self.cell.behaviour.agents[agent.index]) })
-            .collect();
-        let described = |own: &Distribution<'_>| {
-            let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
-            match (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0)) {
-                (Some(least), Some(low), Some(median), Some(high), Some(most)) => format!(
-                    "{}: {} values from {least} to {most}, median {median}, middle half {low} to {high}",
-                    own.label,
-                    grouped(own.counts.total())
-                ),
-                _ => format!("{}: no values", own.label),
-            }
-        };
-        let (drawing, numbers) = strips(&own, origin, unit);
-        let reading = prose("histograms", numbers);
-        let caption = json!({ "seats": self.seats(), "luck": self.plan.with_luck(), "reading": reading });
-        self.figure(id, title, listed(own.iter().map(described)), caption, drawing)
-    }
-
-    /// A figure of this cell, whose caption is the text with the name `id`.
-    fn figure(
-        &self,
-        id: &str,
-        title: &str,
-        description: String,
-        caption: serde_json::Value,
-        drawing: Drawing,
-    ) -> Figure {
-        let (number, title) = (self.index + 1, format!("{title}, {}", self.title()));
-        Figure { id: format!("{id}-{number}"), title, description, caption: prose(id, caption), drawing }
-    }
-
-    /// A forest plot of this cell.
+    /// A forest plot of this cell, whose caption is the text with the name `id`.
     fn forest(
         &self,
         id: &str,
@@ -438,16 +364,13 @@ impl CellReport<'_> {
         axis: (&str, usize),
     ) -> Figure {
         let described = points.iter().map(|own| format!("{}: {}", own.label, own.figure));
-        self.figure(id, title, listed(described), caption, forest(points, reference, axis))
-    }
-
-    fn calls(&self) -> Figure {
-        self.strips(("calls", "When agents call"), |behaviour| &behaviour.call_turns, (1, "turn of the table"))
-    }
-
-    fn points(&self) -> Figure {
-        let (name, unit) = (("points", "Points at the end of a round"), "points at the end of a round");
-        self.strips(name, |behaviour| &behaviour.points, (0, unit))
+        Figure {
+            id: format!("{id}-{}", self.index + 1),
+            title: format!("{title}, {}", self.title()),
+            description: listed(described),
+            caption: prose(id, caption),
+            drawing: forest(points, reference, axis),
+        }
     }
 
     fn behaviour(&self) -> ReportTable {
@@ -527,7 +450,7 @@ impl CellReport<'_> {
         Some(self.forest("misfit", title, caption, &estimates, Some(0.0), ("Elo points", 0)))
     }
 
-    /// The times of the agents: a heading, a table and a plot; nothing if no agent was timed.
+    /// The times of the agents: a heading and a table; nothing if no agent was timed.
     pub(super) fn times(&self, timing: &Timing) -> Vec<Block> {
         let (ranked, unit) = (&self.ranked, self.ranked.payoff.unit());
         let spent: Vec<Option<(f64, u64)>> = ranked
@@ -546,30 +469,7 @@ impl CellReport<'_> {
         let rows = self.heads().into_iter().zip(&ranked.agents).zip(&spent).map(row).collect();
         let columns = [unit, "time per decision", "timed decisions"];
         let table = ReportTable::new(self.name("Times"), prose("timed", json!({})), "agent", columns, rows);
-        let timed: Vec<(TimedPoint, &RankedAgent<'_>)> = ranked
-            .agents
-            .iter()
-            .zip(&spent)
-            .enumerate()
-            .filter_map(|(place, (agent, spent))| {
-                let (label, (mean, interval)) = (ranked.rank(place), (agent.mean.mean, agent.mean.ends()));
-                let seconds = spent.as_ref()?.0;
-                Some((TimedPoint { label, seconds, mean, interval, is_best: agent.is_among_best }, agent))
-            })
-            .collect();
-        let plot = (timed.len() > 1).then(|| self.scatter(&timed));
-        [Block::heading(self.title()), Block::Table(table)].into_iter().chain(Block::figures(plot)).collect()
-    }
-
-    fn scatter(&self, timed: &[(TimedPoint, &RankedAgent<'_>)]) -> Figure {
-        let (ranked, unit) = (&self.ranked, self.ranked.payoff.unit());
-        let described = |(point, agent): &(TimedPoint, &RankedAgent<'_>)| {
-            format!("{} {}: {} at {}", point.label, agent.label, ranked.told(&agent.mean), duration(point.seconds))
-        };
-        let points: Vec<TimedPoint> = timed.iter().map(|(point, _)| point.clone()).collect();
-        let drawing = scatter(&points, ranked.payoff.par(self.seats()), (unit, ranked.payoff.digits()));
-        let title = format!("Mean {unit} against time per decision");
-        self.figure("times", &title, listed(timed.iter().map(described)), json!({ "unit": unit }), drawing)
+        vec![Block::heading(self.title()), Block::Table(table)]
     }
 }
 

@@ -4,12 +4,11 @@
 
 use std::fmt::{Arguments, Display, Write as _};
 
-use cambio_stats::histogram::Histogram;
 use minijinja::HtmlEscape;
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::numbers::{grouped, number, short};
+use crate::numbers::{number, short};
 
 /// The width of a drawing, chosen so that letters stay readable when the drawing is scaled to narrow and wide screens.
 const WIDTH: f64 = 380.0;
@@ -277,118 +276,6 @@ pub(crate) fn forest(points: &[IntervalPoint], reference: Option<f64>, (unit, di
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Distribution<'a> {
-    pub(crate) label: String,
-    pub(crate) counts: &'a Histogram,
-}
-
-/// The bars of histograms on a common axis.
-#[derive(Debug)]
-struct Bars {
-    /// The lowest value of the first bar.
-    start: i64,
-    /// The number of values per bar.
-    step: i64,
-    count: usize,
-    /// Whether the first and the last bar contain a tail.
-    tails: (bool, bool),
-}
-
-const STRIP_ROW: f64 = 64.0;
-const STRIP_BARS: f64 = 30.0;
-/// The maximum number of bars, so that bars remain distinguishable.
-const MOST_BARS: i64 = 60;
-
-impl Bars {
-    /// Bars of equal width, one of which starts at `origin`. A tail of less than 0.5 % of every agent's counts goes into the
-    /// outermost bar on its side.
-    fn of(distributions: &[Distribution<'_>], origin: i64) -> Bars {
-        let ends = |share: f64| distributions.iter().filter_map(move |own| own.counts.quantile(share));
-        let (least, most) = (ends(0.0).min().unwrap_or(origin), ends(1.0).max().unwrap_or(origin));
-        let (low, high) = (ends(0.005).min().unwrap_or(origin), ends(0.995).max().unwrap_or(origin));
-        let widths = (0..).flat_map(|power| [1, 2, 5].map(|factor| factor * 10_i64.pow(power)));
-        let of_bar = |value: i64, step: i64| (value - origin).div_euclid(step);
-        let step = { widths }.find(|step| of_bar(high, *step) - of_bar(low, *step) < MOST_BARS).unwrap_or(i64::MAX);
-        let (first, end) = (of_bar(low, step), of_bar(high, step));
-        let start = origin + first * step;
-        Bars { start, step, count: (end - first + 1) as usize, tails: (least < low, most > high) }
-    }
-
-    fn width(&self) -> f64 {
-        (RIGHT - LEFT) / self.count as f64
-    }
-
-    /// The share of the counts in each bar.
-    fn shares(&self, counts: &Histogram) -> Vec<f64> {
-        let mut shares = vec![0.0; self.count];
-        for (value, count) in counts.iter() {
-            let bar = (value - self.start).div_euclid(self.step).clamp(0, self.count as i64 - 1);
-            shares[bar as usize] += count as f64 / counts.total() as f64;
-        }
-        shares
-    }
-
-    /// The position of a value: the centre of its part of a bar.
-    fn at(&self, value: i64) -> f64 {
-        let place = (value - self.start) as f64 + 0.5;
-        tenth(LEFT + (place / self.step as f64).clamp(0.0, self.count as f64) * self.width())
-    }
-
-    /// Ticks at round numbers.
-    fn ticks(&self) -> Vec<Tick> {
-        let span = self.step * self.count as i64;
-        let every = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000];
-        let every = every.into_iter().find(|every| span <= 9 * every).unwrap_or(100_000);
-        let first = self.start.div_euclid(every);
-        let values = (first..).map(|multiple| multiple * every).skip_while(|value| *value < self.start);
-        let values = values.take_while(|value| value - self.start < span);
-        values.map(|value| Tick { at: self.at(value), label: whole(value) }).collect()
-    }
-}
-
-/// Histograms on a common axis, one per row (small multiples), with a bar that starts at `origin`; and the numbers in the
-/// explanation of how to read them.
-pub(crate) fn strips(distributions: &[Distribution<'_>], origin: i64, unit: &str) -> (Drawing, Value) {
-    let bars = Bars::of(distributions, origin);
-    let foot = distributions.len() as f64 * STRIP_ROW;
-    let mut drawing = Drawing::under_rows(foot, &bars.ticks(), None, unit);
-    for (place, own) in distributions.iter().enumerate() {
-        let base = place as f64 * STRIP_ROW + 20.0 + STRIP_BARS;
-        let quartiles = [0.25, 0.5, 0.75].map(|share| own.counts.quantile(share));
-        let [Some(low), Some(median), Some(high)] = quartiles else {
-            drawing.row(base - STRIP_BARS - 7.0, &own.label, "n 0");
-            drawing.across("base", (LEFT, RIGHT), base);
-            continue;
-        };
-        let n = grouped(own.counts.total());
-        let figure = format!("n {n} · {} ({} to {})", whole(median), whole(low), whole(high));
-        drawing.row(base - STRIP_BARS - 7.0, &own.label, &figure);
-        drawing.across("base", (LEFT, RIGHT), base);
-        drawing.path("column", columns(&bars, own.counts, base));
-        drawing.across("middle", (bars.at(low), bars.at(high)), base + 5.0);
-        drawing.circle("median", (bars.at(median), base + 5.0), 3.4);
-    }
-    (drawing, json!({ "step": bars.step, "first": bars.tails.0, "last": bars.tails.1 }))
-}
-
-/// The path of the bars of one histogram, scaled to its tallest bar.
-fn columns(bars: &Bars, counts: &Histogram, base: f64) -> String {
-    let (shares, wide) = (bars.shares(counts), bars.width());
-    let peak = shares.iter().copied().fold(0.0, f64::max);
-    let drawn = shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
-    let column = |(place, share): (usize, &f64)| {
-        let tall = tenth((share / peak * STRIP_BARS).max(0.6));
-        let (x, gap) = (LEFT + place as f64 * wide, (wide * 0.12).min(1.5));
-        format!("M{} {}v-{tall}h{}v{tall}z", tenth(x + gap), tenth(base), tenth(wide - 2.0 * gap))
-    };
-    drawn.map(column).collect()
-}
-
-fn whole(value: i64) -> String {
-    number(value as f64, 0)
-}
-
-#[derive(Clone, Debug)]
 pub(crate) struct CurveSample {
     pub(crate) label: String,
     /// The position on the axis; with `None` the points are equally spaced.
@@ -453,58 +340,6 @@ pub(crate) fn curve(samples: &[CurveSample], unit: &str, payoff: &str) -> Drawin
 fn steps(points: impl Iterator<Item = (f64, f64)>) -> String {
     let part = |(number, (x, y))| format!("{}{x} {y}", if number == 0 { "M" } else { "L" });
     points.enumerate().map(part).collect()
-}
-
-/// A point of a scatter plot.
-#[derive(Clone, Debug)]
-pub(crate) struct TimedPoint {
-    pub(crate) label: String,
-    pub(crate) seconds: f64,
-    pub(crate) mean: f64,
-    pub(crate) interval: Option<(f64, f64)>,
-    pub(crate) is_best: bool,
-}
-
-/// The shortest time in a scatter plot, because shorter times are less than the error of the measurement.
-const SHORTEST_SECONDS: f64 = 1e-8;
-
-/// A scatter plot of means with `digits` decimals against times, on a logarithmic time axis.
-pub(crate) fn scatter(points: &[TimedPoint], reference: Option<f64>, (payoff, digits): (&str, usize)) -> Drawing {
-    let ((left, top), foot) = (HEIGHTS, 232.0);
-    let log = |seconds: f64| libm::log10(seconds.max(SHORTEST_SECONDS));
-    let across = Scale::around(points.iter().map(|point| log(point.seconds)), left + 8.0, RIGHT - 8.0);
-    let values = points.iter().flat_map(|point| covered(point.mean, [point.interval, None]));
-    let up = Scale::around(values.chain(reference), foot, top).at_least(10_f64.powi(-(digits as i32)));
-    let mut drawing = Drawing::with_heights(foot, up, payoff, "time per decision");
-    let factors: &[f64] = if across.high - across.low > 1.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-    let round = (-9..6).flat_map(|power| factors.iter().map(move |factor| factor * 10_f64.powi(power)));
-    for seconds in round.filter(|seconds| (across.low..=across.high).contains(&libm::log10(*seconds))) {
-        let x = across.at(libm::log10(seconds));
-        drawing.upright("grid", x, (top, foot));
-        drawing.text("tick", (x, foot + 15.0), &round_time(seconds));
-    }
-    if let Some(value) = reference {
-        drawing.across("reference", (left, RIGHT), up.at(value));
-    }
-    for point in points {
-        let (x, y) = (across.at(log(point.seconds)), up.at(point.mean));
-        if let Some(ends) = point.interval {
-            drawing.upright("thin", x, up.span(ends));
-        }
-        drawing.mark((x, y), point.is_best);
-        drawing.text("small", (x + 9.0, y - 4.0), &point.label);
-    }
-    drawing
-}
-
-/// A round time without decimals: `100 ns`, `2 µs`, `50 ms`.
-fn round_time(seconds: f64) -> String {
-    let (value, unit) = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")]
-        .into_iter()
-        .map(|(size, unit)| (seconds / size, unit))
-        .find(|(value, _)| *value > 0.999)
-        .unwrap_or((seconds / 1e-9, "ns"));
-    format!("{value:.0} {unit}")
 }
 
 /// The positions of ascending values on an axis, and whether the axis is logarithmic. It is if the values span a factor of

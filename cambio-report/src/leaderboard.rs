@@ -8,8 +8,7 @@ use cambio_sim::table::Table;
 use cambio_stats::is_even;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, BenchError, BenchRequest, BenchResult, RUN_PARTS, RobustResult, WinShare, plain};
-use crate::page::{Block, Page, ReportTable, Section, TableRow, code, how, prose};
+use crate::bench::{Bench, BenchError, BenchRequest, BenchResult, RUN_PARTS, RobustResult, WinShare};
 
 /// What the columns of a leaderboard mean.
 const LEGEND: &str = "\
@@ -83,30 +82,19 @@ impl Leaderboard {
 
     /// The leaderboard in Markdown.
     pub fn markdown(&self) -> String {
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
-        let row = |[agent, rest @ ..]: &[String; 10]| line(&[&[format!("`{agent}`")], &rest[..]].concat());
-        let rule = format!("|---|{}\n", "---:|".repeat(COLUMNS.len() - 1));
-        line(&COLUMNS.map(str::to_owned)) + &rule + &self.rows.iter().map(row).collect::<String>()
+        let row = |[agent, rest @ ..]: &[String; 10]| std::iter::once(format!("`{agent}`")).chain(rest.clone());
+        Table::shown(COLUMNS, self.rows.iter().map(row)).markdown()
     }
 
-    /// The leaderboard as aligned text, at most 80 columns wide: two lines for each agent. The forfeits are in the first.
+    /// The leaderboard as aligned text: two lines for each agent. The class and the forfeits are in the first.
     pub fn text(&self) -> String {
-        const FORFEITS: usize = 6;
-        let headings = COLUMNS.map(str::to_owned);
-        let width = |column: usize| {
-            let cells = self.rows.iter().chain([&headings]).map(|row| row[column].chars().count());
-            cells.max().unwrap_or(0)
+        let heads = ["agent", "duel", "table", "match", "transfer", "exact", "responder", "time"];
+        let row = |row: &[String; 10]| {
+            let [agent, class, duel, table, matches, transfer, forfeits, exact, responder, time] = row;
+            let name = format!("{agent} ({class}; forfeits: {forfeits})");
+            [&name, duel, table, matches, transfer, exact, responder, time].map(String::clone)
         };
-        let cells = |row: &[String; 10]| {
-            let columns = (2..row.len()).filter(|&column| column != FORFEITS);
-            let cells = columns.map(|column| format!("{:>width$}", row[column], width = width(column)));
-            format!("  {}\n", cells.collect::<Vec<_>>().join("  "))
-        };
-        let named = |row: &[String; 10]| {
-            format!("{} ({}; forfeits: {})\n{}", plain(&row[0]), row[1], row[FORFEITS], cells(row))
-        };
-        let rows: String = self.rows.iter().map(named).collect();
-        format!("{}\n{}{rows}\n{LEGEND}\n", self.title, cells(&headings))
+        format!("{}\n\n{}\n{LEGEND}\n", self.title, Table::shown(heads, self.rows.iter().map(row)).text())
     }
 }
 
@@ -144,21 +132,4 @@ fn forfeited(result: &BenchResult, part: &str) -> Option<String> {
     let percent = 100.0 * result.forfeited(part);
     let shown = if percent < 0.1 { "<0.1".to_owned() } else { format!("{percent:.1}") };
     (percent > 0.0).then(|| format!("{shown} % of {part}"))
-}
-
-/// Makes the page of a leaderboard.
-pub fn of_leaderboard(board: &Leaderboard) -> Page {
-    let best = board.rows.first().map(|[best, _, duel, ..]| (best, duel)).unzip();
-    let headline = prose("leaderboard", json!({ "best": best.0, "duel": best.1 }));
-    let row = |[agent, rest @ ..]: &[String; 10]| TableRow::new(code(agent), rest.iter().map(String::as_str));
-    let [corner, columns @ ..] = COLUMNS;
-    let rows = board.rows.iter().map(row).collect();
-    let table = ReportTable::new("Leaderboard", LEGEND.replace('\n', " "), corner, columns, rows);
-    let how = how("This command measures an agent:".to_owned(), "cambio bench AGENT --out DIR");
-    Page {
-        title: board.title.clone(),
-        header: vec![Block::verdict("verdict", headline)],
-        has_contents: false,
-        sections: vec![Section::new("board", "Leaderboard", vec![Block::Table(table)]), how],
-    }
 }

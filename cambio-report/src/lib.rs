@@ -1,8 +1,8 @@
-//! Pages about a run, several runs, a response curve or a learned network, which work offline and in print.
+//! Pages about a run or a response curve, which work offline and in print.
 //!
 //! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock file. The page contains
-//! no date or machine, and no path except the folders that a comparison names. Only the section about the times of agents,
-//! which [`Page::is_but_for_times`] ignores, depends on the machine.
+//! no date, machine or path. Only the section about the times of agents
+//! depends on the machine.
 //!
 //! A [`Page`] is data: sections of headings, paragraphs, tables and figures. `templates/page.html` has the layout of all pages,
 //! `templates/prose.txt` their sentences, and `figure` draws forest plots, histograms and curves as SVG. [`Page::plots`] returns
@@ -11,12 +11,9 @@
 #[cfg(feature = "learn")]
 mod bench;
 mod cell;
-mod comparison;
 mod figure;
 #[cfg(feature = "learn")]
 mod leaderboard;
-#[cfg(feature = "learn")]
-mod learning;
 mod numbers;
 mod page;
 mod review;
@@ -25,13 +22,10 @@ mod tuning;
 mod verdict;
 
 #[cfg(feature = "learn")]
-pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome, FoundRun, PlayRun};
-pub use comparison::of_comparison;
+pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome};
 pub use figure::Plot;
 #[cfg(feature = "learn")]
-pub use leaderboard::{Leaderboard, of_leaderboard};
-#[cfg(feature = "learn")]
-pub use learning::of_learning;
+pub use leaderboard::Leaderboard;
 pub use page::Page;
 pub use review::{ReviewTable, of_review};
 pub use run::{Run, of_run, with_page};

@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use cambio_exec::Cell;
+use cambio_sim::table::Table;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context};
@@ -62,9 +64,6 @@ pub(crate) struct Paragraph {
     text: String,
 }
 
-/// The id of the section about times, which is the only part of a page that depends on the machine.
-pub(crate) const TIMES: &str = "times";
-
 impl Section {
     pub(crate) fn new(id: impl Into<String>, title: impl Into<String>, blocks: Vec<Block>) -> Section {
         Section { id: id.into(), title: title.into(), blocks }
@@ -111,29 +110,7 @@ impl Page {
     /// The HTML of the page.
     pub fn html(&self) -> String {
         let sections: String = self.sections.iter().map(|section| part("section", section)).collect();
-        part("start", self) + &sections + END
-    }
-
-    /// Whether this is the HTML of the page, except for the section about the times of agents, which depends on the machine.
-    pub fn is_but_for_times(&self, html: &str) -> bool {
-        let of = |sections: &[Section]| sections.iter().map(|section| part("section", section)).collect::<String>();
-        let at = self.sections.iter().position(|section| section.id == TIMES);
-        // Without times, the section would be before the two last ones.
-        let (before, after) = match at {
-            Some(at) => (&self.sections[..at], &self.sections[at + 1..]),
-            None => self.sections.split_at(self.sections.len().saturating_sub(2)),
-        };
-        let rest = html.strip_prefix(&(part("start", self) + &of(before)));
-        let Some(times) = rest.and_then(|rest| rest.strip_suffix(&(of(after) + END))) else { return false };
-        let inside =
-            times.strip_prefix(&format!("<section id=\"{TIMES}\">")).map(|rest| rest.strip_suffix("</section>\n"));
-        times.is_empty() || inside.flatten().is_some_and(|inside| !inside.contains("section>"))
-    }
-
-    /// Whether this HTML is a whole page of a version of this program whose pages have other bytes.
-    pub fn is_of_other_version(html: &str) -> bool {
-        let head = html.split_once("</head>").map_or("", |(head, _)| head);
-        head.starts_with("<!DOCTYPE html>") && html.ends_with(END) && !head.contains(LAYOUT)
+        part("start", self) + &sections + "</main>\n</body>\n</html>"
     }
 
     /// The plots of the page as separate files.
@@ -172,7 +149,7 @@ pub(crate) struct ReportTable {
     /// The CSS class: `words`, `matrix`, `behaviour` or empty.
     pub(crate) class: &'static str,
     pub(crate) caption: String,
-    pub(crate) corner: &'static str,
+    pub(crate) corner: String,
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<TableRow>,
 }
@@ -212,12 +189,27 @@ impl ReportTable {
     pub(crate) fn new<C: Into<String>>(
         name: impl Into<String>,
         caption: String,
-        corner: &'static str,
+        corner: impl Into<String>,
         columns: impl IntoIterator<Item = C>,
         rows: Vec<TableRow>,
     ) -> ReportTable {
         let columns = columns.into_iter().map(Into::into).collect();
-        ReportTable { name: name.into(), class: "", caption, corner, columns, rows }
+        ReportTable { name: name.into(), class: "", caption, corner: corner.into(), columns, rows }
+    }
+
+    /// A table as the command prints it.
+    pub(crate) fn shown(name: impl Into<String>, caption: String, table: &Table) -> ReportTable {
+        let mut columns = table.columns.iter().map(|column| column.name.clone());
+        let corner = columns.next().unwrap_or_default();
+        let row = |cells: &Vec<Cell>| {
+            // The cells of a table for people are texts.
+            let text = |cell: &Cell| if let Cell::Text(text) = cell { text.clone() } else { String::new() };
+            let mut cells = cells.iter().map(text);
+            let head = cells.next().unwrap_or_default();
+            TableRow::new(if corner == "agent" { code(head) } else { head }, cells)
+        };
+        let rows = table.rows.iter().map(row).collect();
+        ReportTable::new(name, caption, corner, columns, rows)
     }
 
     /// Sets the CSS class.
@@ -226,7 +218,7 @@ impl ReportTable {
     }
 
     /// The table with rows and columns exchanged.
-    pub(crate) fn transposed(self, corner: &'static str) -> ReportTable {
+    pub(crate) fn transposed(self, corner: &str) -> ReportTable {
         let mut heads = Vec::with_capacity(self.rows.len());
         let mut rows: Vec<TableRow> =
             self.columns.into_iter().map(|head| TableRow { head, cells: Vec::new() }).collect();
@@ -236,7 +228,7 @@ impl ReportTable {
                 own.cells.push(cell);
             }
         }
-        ReportTable { corner, columns: heads, rows, ..self }
+        ReportTable { corner: corner.to_owned(), columns: heads, rows, ..self }
     }
 }
 
@@ -271,12 +263,6 @@ fn html(prose: &str) -> String {
     prose.split(MARKS).enumerate().map(piece).collect()
 }
 
-/// The layout of pages. Change the number if the bytes of pages change.
-const LAYOUT: &str = "<meta name=\"generator\" content=\"cambio-report, layout 3\"/>";
-
-/// The end of every page.
-const END: &str = "</main>\n</body>\n</html>";
-
 const PAGE: &str = include_str!("../templates/page.html");
 const PROSE: &str = include_str!("../templates/prose.txt");
 
@@ -292,7 +278,6 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         environment.add_filter("count", count);
         environment.add_filter("grouped", grouped);
         environment.add_filter("number", number);
-        environment.add_global("layout", Value::from_safe_string(LAYOUT.to_owned()));
         environment.add_template("page.html", PAGE)?;
         environment.add_template("style.css", include_str!("../templates/style.css"))?;
         environment.add_template("plot.css", include_str!("../templates/plot.css"))?;
@@ -315,42 +300,4 @@ pub(crate) fn prose(name: &str, values: serde_json::Value) -> String {
 fn part(name: &str, it: impl Serialize) -> String {
     let part = || TEMPLATES.get_template("page.html")?.render(context! { part => name, it => Value::from(Serde(it)) });
     part().expect("the template uses only defined values")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A page with a section about times with this text, or without the section.
-    fn page(times: Option<&str>) -> Page {
-        let section = |id: &str, text: &str| Section::new(id, id, vec![Block::text(text)]);
-        let times = times.map(|text| section(TIMES, text));
-        let sections = [section("table-1", "one")].into_iter().chain(times);
-        let sections = sections.chain([section("faults", "none"), section("how", "so")]).collect();
-        Page { title: "a <b>".to_owned(), header: Vec::new(), has_contents: true, sections }
-    }
-
-    #[test]
-    fn only_the_times_of_a_page_may_differ() {
-        let (with, without) = (page(Some("2 ms")), page(None));
-        for page in [&with, &without] {
-            assert!(page.is_but_for_times(&with.html()) && page.is_but_for_times(&without.html()));
-            assert!(page.is_but_for_times(&with.html().replace("2 ms", "3 ms")));
-            for (from, to) in [("one", "two"), ("so", "no"), ("<p>2 ms", "</section><section><p>2 ms"), ("</body>", "")]
-            {
-                assert!(!page.is_but_for_times(&with.html().replace(from, to)), "{from}");
-            }
-        }
-        assert!(without.html().contains("<nav") && with.html().replace("2 ms", "").contains("id=\"times\""));
-    }
-
-    #[test]
-    fn pages_of_other_versions_are_recognised() {
-        let html = page(None).html();
-        assert!(html.starts_with("<!DOCTYPE html>\n<html") && !Page::is_of_other_version(&html));
-        assert!(Page::is_of_other_version(&html.replace(LAYOUT, "")));
-        assert!(
-            !Page::is_of_other_version("") && !Page::is_of_other_version(&html[..html.len() - 1].replace(LAYOUT, ""))
-        );
-    }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::cell::{CellReport, zero};
 use crate::numbers::{NONE, grouped, plus_minus};
-use crate::page::{Block, Page, ReportTable, Section, TIMES, TableCell, TableRow, code, prose};
+use crate::page::{Block, Page, ReportTable, Section, TableCell, TableRow, code, prose};
 use crate::verdict::RankedAgents;
 
 /// The maximum number of faults on a page.
@@ -99,7 +99,7 @@ pub fn of_run(run: Run<'_>) -> Page {
     sections.extend(tables.iter().map(|table| table.section(has_several)));
     let times: Vec<Block> = tables.iter().flat_map(|table| table.times(run.timing)).collect();
     if !times.is_empty() {
-        sections.push(Section::new(TIMES, "Time", times));
+        sections.push(Section::new("times", "Time", times));
     }
     let (stops, is_whole) = (plan.faults == FaultPolicy::Stop, extent.is_whole());
     let faults = if derived.faults.is_empty() {
@@ -243,7 +243,7 @@ fn command(run: Run<'_>) -> String {
     let plan = run.plan;
     let mut words = vec!["cambio run spec.toml --out again".to_owned()];
     if let Ok(experiment) = toml::from_str::<Experiment>(run.spec) {
-        if !plan.secret && experiment.seed != Some(plan.seed) {
+        if experiment.seed != Some(plan.seed) {
             words.push(format!("--seed {}", plan.seed));
         }
         if experiment.deals != plan.deals {

@@ -1,13 +1,13 @@
 //! The report page of tuning: response curves.
 
-use cambio_sim::tune::{
-    AgainstField, AgainstItself, FieldScores, ResponsePoint, Tuned, TuningOutcome, TuningResult, Validation,
-};
+use cambio_sim::table::Tables;
+use cambio_sim::tune::{FieldScores, ResponsePoint, Tuned, TuningResult};
+use itertools::Itertools as _;
 use serde_json::json;
 
 use crate::figure::{BestComparison, CurveSample, Figure, axis, axis_name, curve};
-use crate::numbers::{NONE, grouped, listed, number, plus_minus, signed, spread};
-use crate::page::{Block, Page, ReportTable, Section, TableCell, TableRow, how, prose};
+use crate::numbers::listed;
+use crate::page::{Block, Page, ReportTable, Section, code, how, prose};
 
 /// The results of tuning, as stored in `curve.csv` and `tuning.json`.
 #[derive(Clone, Copy)]
@@ -23,88 +23,42 @@ const MOST_CURVES: usize = 24;
 
 /// Makes the page of tuning results.
 fn of_tuning(tuning: Tuning<'_>) -> Page {
-    let result = tuning.result;
-    let mut fields: Vec<&str> = tuning.points.iter().map(|point| point.field.as_str()).collect();
-    fields.dedup();
+    let Tuning { points, result } = tuning;
+    let fields: Vec<&str> = points.iter().map(|point| point.field.as_str()).dedup().collect();
     let curves = fields.iter().take(MOST_CURVES).enumerate().map(|(index, field)| tuning.curve(index, field));
-    let mut figures: Vec<Block> = curves.map(Block::Figure).collect();
-    let mut blocks = vec![Block::text(tuning.reading())];
-    let verdicts = match &result.found {
-        TuningOutcome::AgainstField(found) => {
-            figures.push(Block::Table(tuning.table()));
-            tuning.verdicts(found)
-        }
-        TuningOutcome::AgainstItself(found) => {
-            blocks.push(Block::Table(tuning.replies(&fields)));
-            vec![tuning.equilibria(found)]
-        }
-    };
-    blocks.push(Block::Figures(figures));
-    let warnings = result.warnings(tuning.points).into_iter().map(|warning| format!("Warning: {warning}."));
+    let mut blocks: Vec<Block> = curves.map(Block::Figure).collect();
+    let Tables { parts, notes, .. } = result.tables(points);
+    blocks.extend(parts.iter().map(|(_, table, _)| Block::Table(ReportTable::shown("Response", notes.clone(), table))));
+    let is_simultaneous = points.iter().all(|point| point.low_simultaneous.is_some());
+    let reading = Block::text(prose("tuning_reading", json!({ "is_simultaneous": is_simultaneous })));
+    let warnings = result.warnings(points).into_iter().map(|warning| format!("Warning: {warning}."));
+    let verdicts = result.verdicts(points, |agent| code(agent)).into_iter().chain(warnings);
     let program = format!("cambio {}", result.version);
     Page {
         title: format!("The best of {}", result.agent),
-        header: verdicts.into_iter().chain(warnings).map(|verdict| Block::verdict("", verdict)).collect(),
+        header: verdicts.map(|verdict| Block::verdict("", verdict)).collect(),
         has_contents: false,
         sections: vec![
-            Section::new("curve", "Response", blocks),
+            Section::new("curve", "Response", vec![reading, Block::Figures(blocks)]),
             how(prose("how_tuning", json!({ "program": program })), result.command.as_str()),
         ],
     }
 }
 
-impl<'a> Tuning<'a> {
-    fn unit(&self) -> &'static str {
-        self.result.payoff.unit()
-    }
-
-    /// One decimal more than in a tournament, because neighbouring values differ little.
-    fn digits(&self) -> usize {
-        self.result.payoff.digits() + 1
-    }
-
-    fn table_of_play(&self) -> String {
-        let TuningResult { rules, seats, adjusted, .. } = self.result;
-        prose("tuning_table_of_play", json!({ "rules": rules, "seats": seats, "adjusted": adjusted }))
-    }
-
-    fn of_field(&self, field: &'a str) -> impl Iterator<Item = &'a ResponsePoint> + use<'a> {
-        self.points.iter().filter(move |point| point.field == field)
-    }
-
-    /// Whether the point is the best against its field; in self-play mode, the best response to its field.
-    fn is_best(&self, point: &ResponsePoint) -> bool {
-        if let TuningOutcome::AgainstField(found) = &self.result.found {
-            return point.agent == found.best;
-        }
-        let sign = self.result.payoff.sign();
-        // `max_by` returns the last of equal points, so in reversed order the first.
-        let best = self.points.iter().filter(|other| other.field == point.field).rev();
-        let best = best.max_by(|one, other| (sign * one.payoff).total_cmp(&(sign * other.payoff)));
-        best.is_some_and(|best| std::ptr::eq(best, point))
-    }
-
-    /// A mean with its interval, or with a note that the mean is fixed by construction.
-    fn told(&self, point: &ResponsePoint) -> String {
-        if point.is_mirror {
-            return format!("{} by construction", number(point.payoff, self.digits()));
-        }
-        plus_minus(point.payoff, point.low.zip(point.high), self.digits())
-    }
-
+impl Tuning<'_> {
     fn standing(&self, point: &ResponsePoint) -> BestComparison {
         match point.among_best {
-            _ if self.is_best(point) => BestComparison::Best,
+            _ if self.result.is_best(self.points, point) => BestComparison::Best,
             Some(true) => BestComparison::Level,
             _ => BestComparison::Behind,
         }
     }
 
-    fn curve(&self, index: usize, field: &'a str) -> Figure {
-        let points: Vec<&ResponsePoint> = self.of_field(field).collect();
+    fn curve(&self, index: usize, field: &str) -> Figure {
+        let points: Vec<&ResponsePoint> = self.points.iter().filter(|point| point.field == field).collect();
         // Combinations of several values are drawn at equal distances.
         let values: Option<Vec<f64>> = points.iter().map(|point| point.value.parse().ok()).collect();
-        let (at, unit) = values.map_or((None, "value".to_owned()), |values| {
+        let (at, axis) = values.map_or((None, "value".to_owned()), |values| {
             let (at, is_logarithmic) = axis(&values);
             (Some(at), axis_name(&self.result.parameters().concat(), is_logarithmic))
         });
@@ -123,140 +77,16 @@ impl<'a> Tuning<'a> {
                 BestComparison::Level => ", not distinguishable from the best",
                 BestComparison::Behind => "",
             };
-            format!("{}: {}{level}", point.value, self.told(point))
+            format!("{}: {}{level}", point.value, self.result.mean_text(point))
         };
+        let unit = self.result.payoff.unit();
         Figure {
             id: format!("curve-{}", index + 1),
-            title: format!("Mean {} by value, against {field}", self.unit()),
+            title: format!("Mean {unit} by value, against {field}"),
             description: listed(points.iter().map(described)),
-            caption: prose("tuning_curve", json!({ "field": field, "table": self.table_of_play() })),
-            drawing: curve(&samples, &unit, self.unit()),
+            caption: format!("Against {}.", code(field)),
+            drawing: curve(&samples, &axis, unit),
         }
-    }
-
-    /// Whether the values were not played on the same deals.
-    fn is_uneven(&self) -> bool {
-        self.points.iter().any(|point| point.deals != self.points[0].deals)
-    }
-
-    /// How to read the curves.
-    fn reading(&self) -> String {
-        let is_simultaneous = self.points.iter().all(|point| point.low_simultaneous.is_some());
-        prose("tuning_reading", json!({ "is_simultaneous": is_simultaneous }))
-    }
-
-    fn verdicts(&self, found: &AgainstField) -> Vec<String> {
-        let Some(best) = self.points.iter().find(|point| self.is_best(point)) else { return Vec::new() };
-        let level: Vec<&str> = self
-            .points
-            .iter()
-            .filter(|point| self.standing(point) == BestComparison::Level)
-            .map(|point| point.value.as_str())
-            .collect();
-        let first = json!({
-            "best": best.agent,
-            "mean": self.told(best),
-            "unit": self.unit(),
-            "values": self.points.len(),
-            "table": self.table_of_play(),
-            "mixture": self.result.mixture,
-            "field": self.result.field,
-            "is_compared": best.among_best.is_some(),
-            "level": level,
-            "method": if self.is_uneven() { "paired differences" } else { "Hsu" },
-        });
-        vec![prose("tuning_verdict", first), self.validation(found.validation.as_ref())]
-    }
-
-    fn validation(&self, validation: Option<&Validation>) -> String {
-        let played = match validation {
-            None => return prose("validation_missing", json!({})),
-            Some(Validation::Same { incumbent, .. }) => {
-                return prose("validation_same", json!({ "incumbent": incumbent }));
-            }
-            Some(Validation::Played(played)) => played,
-        };
-        let digits = self.digits();
-        let interval = played.low.zip(played.high);
-        let values = json!({
-            "deals": played.deals,
-            "winner": number(played.winner, digits),
-            "unit": self.unit(),
-            "incumbent": played.incumbent,
-            "incumbent_mean": number(played.incumbent_mean, digits),
-            "difference": signed(played.difference, digits),
-            "interval": interval.map(|(low, high)| format!("{} to {}", number(low, digits), number(high, digits))),
-            "is_significant": interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
-        });
-        prose("validation", values)
-    }
-
-    fn table(&self) -> ReportTable {
-        let digits = self.digits();
-        let deals = self.points.first().map_or(0, |point| point.deals);
-        let is_uneven = self.is_uneven();
-        let row = |point: &ResponsePoint| {
-            let half = |ends: Option<(f64, f64)>| match ends {
-                None => NONE.to_owned(),
-                Some(_) if point.is_mirror => "by construction".to_owned(),
-                ends => spread(point.payoff, ends, digits).trim_start().to_owned(),
-            };
-            let word = match self.standing(point) {
-                BestComparison::Best => "best",
-                BestComparison::Level => "level",
-                BestComparison::Behind if point.among_best.is_some() => "behind",
-                BestComparison::Behind => NONE,
-            };
-            let cells = [
-                number(point.payoff, digits),
-                half(point.low.zip(point.high)),
-                half(point.low_simultaneous.zip(point.high_simultaneous)),
-                word.to_owned(),
-            ];
-            let deals = is_uneven.then(|| grouped(point.deals));
-            TableRow::new(point.value.as_str(), cells.into_iter().chain(deals))
-        };
-        let mut columns = vec!["mean", "single", "simultaneous", "standing"];
-        columns.extend(is_uneven.then_some("deals"));
-        let has_mirror = self.points.iter().any(|point| point.is_mirror);
-        let caption = prose(
-            "tuning_points",
-            json!({ "unit": self.unit(), "is_uneven": is_uneven, "deals": deals, "has_mirror": has_mirror }),
-        );
-        ReportTable::new("Response", caption, "value", columns, self.points.iter().map(row).collect())
-    }
-
-    fn equilibria(&self, found: &AgainstItself) -> String {
-        let values = json!({
-            "values": found.values.len(),
-            "agent": self.result.agent,
-            "table": self.table_of_play(),
-            "found": found.symmetric_equilibria,
-        });
-        prose("equilibria", values)
-    }
-
-    /// The payoff of each value (row) at a table where each value (column) plays in all other seats.
-    fn replies(&self, fields: &[&'a str]) -> ReportTable {
-        let mut values: Vec<&str> = self.points.iter().map(|point| point.value.as_str()).collect();
-        values.truncate(values.len() / fields.len().max(1));
-        let row = |(index, value): (usize, &&str)| {
-            let cell = |field: &&'a str| {
-                let Some(point) = self.of_field(field).nth(index) else { return NONE.into() };
-                let mark = match self.standing(point) {
-                    BestComparison::Best => "▲ ",
-                    BestComparison::Level => "= ",
-                    BestComparison::Behind => "",
-                };
-                let text = format!("{mark}{}", number(point.payoff, self.digits()));
-                let shade = if mark.is_empty() { 0.0 } else { 0.25 };
-                TableCell { tone: if mark.is_empty() { "" } else { "up" }, shade, ..text.into() }
-            };
-            TableRow::new(*value, fields.iter().map(cell))
-        };
-        let caption = prose("replies", json!({ "unit": self.unit() }));
-        let rows = values.iter().enumerate().map(row).collect();
-        ReportTable::new("Replies", caption, "value", values.iter().copied(), rows).with_class("matrix")
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::advice::AdviceRow;
 use crate::comparison::ComparisonRow;
-use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use crate::digest::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use crate::plan::{WITH_LUCK, WITHOUT_LUCK};
 use crate::play::{TIMING_FILE, TimingRow};
 use crate::rows::{BehaviourRow, FILES};
@@ -57,7 +57,7 @@ impl DocumentedTable {
         let is_figure = |column: &&mut Column| {
             let name = &*column.name;
             let is_number = column.kind == "float64" || ["wins", "ties", "losses"].contains(&name);
-            let is_neither = ["luck", "luck_error", "variance_ratio", "equivalence_margin"].contains(&name);
+            let is_neither = ["luck", "luck_error", "variance_ratio"].contains(&name);
             is_number && !is_neither && !name.contains("adjusted") && !name.ends_with("ator")
         };
         let (first, rest) = luck.split_at(1);
@@ -101,7 +101,6 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         DocumentedTable::of::<FaultRow>("run", "faults.csv"),
         DocumentedTable::of::<TimingRow>("run", TIMING_FILE),
         DocumentedTable::of::<BaselineRow>("report", "--baseline").labelled(&if_measured),
-        DocumentedTable::of::<EquivalenceRow>("report", "--margin").labelled(&if_measured),
         DocumentedTable::of::<ComparisonRow>("report", "A B"),
         DocumentedTable::of::<AdviceRow>("advise", "--format csv"),
         DocumentedTable::of::<SuiteRow>("advise", "--suite"),

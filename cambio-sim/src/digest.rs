@@ -13,8 +13,6 @@ mod tables;
 mod text;
 
 use cambio_core::rng::{Key, Purpose, Seed, Stream};
-use cambio_stats::Matrix;
-use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 
 use crate::plan::Plan;
 
@@ -23,11 +21,11 @@ pub(crate) use adjusted::{FINE, share_of, without_luck};
 pub use cell::{CellDigest, SEAT_DEALS};
 pub(crate) use derived::estimate;
 pub use derived::{Derived, RESAMPLES};
+pub use extract::CellBehaviour;
 pub(crate) use extract::Extract;
-pub use extract::{Behaviour, CellBehaviour};
 pub use hypothesis::{HypothesisAnswer, HypothesisVerdict};
 pub use sums::PayoffSums;
-pub use tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+pub use tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 pub use text::{FEW_DEALS, few_deals_note};
 
 /// The sums of a run.
@@ -71,7 +69,6 @@ pub(crate) mod streams {
     pub(crate) const GAMES: u32 = 3 << 16;
     pub(crate) const CURVE: u32 = 4 << 16;
     pub(crate) const SEARCH: u32 = 5 << 16;
-    pub(crate) const EQUALS: u32 = 6 << 16;
     pub(crate) const BASELINE: u32 = 7 << 16;
     pub(crate) const ADJUSTED_PAIRS: u32 = 9 << 16;
     pub(crate) const ADJUSTED_BASELINE: u32 = 10 << 16;
@@ -81,17 +78,6 @@ pub(crate) mod streams {
 pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
     // No plan has a deal with this number.
     Key::new(seed, u64::MAX).stream(Purpose::Dealer, name)
-}
-
-/// The simultaneous intervals for all pairs of `agents` agents, for planning before a run. Assumes independent means
-/// with equal variances.
-///
-/// # Panics
-/// If there are fewer than two agents.
-pub fn pairs_of_equals(agents: usize) -> SimultaneousIntervals {
-    let mut rng = resampling(0_u64, streams::EQUALS);
-    let together = SimultaneousIntervals::new(&Matrix::identity(agents, agents), Contrasts::Pairs, &mut rng);
-    together.expect("two agents are a pair")
 }
 
 #[cfg(test)]

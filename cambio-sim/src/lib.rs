@@ -47,25 +47,24 @@ pub use advice::{AdviceOptions, AdviceRow, ShownAdvice};
 pub use cambio_exec::{
     CancelToken, Column, Estimate, Executor, ExecutorError, MOST_THREADS, Row, ThreadsError, Worker,
 };
-pub use comparison::{ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, RunDifference, RunScore};
+pub use comparison::{Comparison, ComparisonRow};
 pub use dictionary::{DocumentedTable, documented_tables};
 pub use digest::{
-    BaselineRow, Derived, EquivalenceRow, FEW_DEALS, FaultRow, HypothesisAnswer, HypothesisVerdict, PairRow, PooledRow,
-    RatingRow, SeatRow, SummaryRow,
+    BaselineRow, Derived, FEW_DEALS, FaultRow, HypothesisAnswer, HypothesisVerdict, PairRow, PooledRow, RatingRow,
+    SeatRow, SummaryRow,
 };
 pub use disk::RunError;
 pub use equal_time::equal_time;
 pub use exploit::{ExploitOptions, ResponderGain};
 pub use plan::{
-    Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Hypothesis, HypothesisSpec, Lineup, LineupRule, Lineups,
-    LockError, LuckChoice, Payoff, Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations,
-    Secret, Unit, fresh_seed, read_rules, read_seed,
+    Block, Cell, Experiment, FaultPolicy, Focal, Hypothesis, HypothesisSpec, Lineup, LineupRule, Lineups, LockError,
+    LuckChoice, Payoff, Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Unit, fresh_seed,
+    read_rules, read_seed,
 };
 pub use play::{AgentFault, BlockRows, PlayError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};
 pub use run::{
-    Findings, PlanPlayer, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify,
-    verify_with,
+    Findings, PlanPlayer, PlayProgress, ReplayScope, Report, Runner, StoredMatch, derive, verify, verify_with,
 };
 pub use store::{RunFolder, StoredRun};
 pub use study::{RemotePlayer, SettingOptions, StudyDriver, StudyError, StudyStep, TableOptions, read_options};

@@ -12,7 +12,7 @@ mod playable;
 pub(crate) mod seeds;
 mod validate;
 
-pub use baseline::Baseline;
+pub(crate) use baseline::Baseline;
 pub use blocks::{Block, Cell, Hypothesis, Plan, PlannedAgent, PlayedBatches};
 pub(crate) use blocks::{WITH_LUCK, WITHOUT_LUCK};
 pub use experiment::{
@@ -23,4 +23,4 @@ pub use lineups::Lineup;
 pub use lock::LockError;
 pub(crate) use lock::{FORMAT as LOCK_FORMAT, lock_differences};
 pub use playable::PlayablePlan;
-pub use seeds::{Secret, fresh_seed, read_seed};
+pub use seeds::{fresh_seed, read_seed};

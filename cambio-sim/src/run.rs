@@ -19,7 +19,7 @@ use batch::{BatchOutput, PlayedBatch, play_batches};
 use read::BatchReader;
 pub use read::derive;
 pub(crate) use read::sums;
-pub use replay::{ReplayError, StoredMatch};
+pub use replay::StoredMatch;
 pub use verify::{Findings, ReplayScope, verify, verify_with};
 
 /// The report of a run.

@@ -134,7 +134,7 @@ impl SprtResult {
 
 /// The first agent's score on a deal: the sum over all pairs of seats, one seat of each agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
-pub struct DealScore {
+pub(crate) struct DealScore {
     /// The score in halves: 2 for a better rank, 1 for an equal rank.
     pub halves: usize,
     /// The part of `halves` that is luck of the cards, in millionths of a half; `None` if it was not measured.

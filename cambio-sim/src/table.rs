@@ -118,11 +118,11 @@ impl Table {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tables {
     /// The lines above the tables in a text.
-    pub(crate) title: String,
+    pub title: String,
     /// Each table with the line above it, and the lines below it in a text.
-    pub(crate) parts: Vec<(String, Table, String)>,
+    pub parts: Vec<(String, Table, String)>,
     /// The lines below the tables in a text.
-    pub(crate) notes: String,
+    pub notes: String,
 }
 
 impl Tables {

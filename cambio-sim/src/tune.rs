@@ -3,8 +3,7 @@
 //! All candidates play the same deals, each in every seat of every deal, against the same field. This removes most of the luck
 //! from the differences between values. The best value depends on the field: fixed opponents, or the candidates themselves.
 //!
-//! [`TuneOptions`] describes a tuning, and [`TuneOptions::run`] executes it. [`Candidates`] is the layer below: scores and curves
-//! of given agents.
+//! [`TuneOptions`] describes a tuning, and [`TuneOptions::run`] executes it.
 
 mod drive;
 mod result;
@@ -29,30 +28,11 @@ use crate::study::{Stage, StudyDriver, StudyError};
 
 pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
 pub use task::{FieldScores, TuneOptions, Tuned};
-pub use values::{Values, ValuesError};
+use values::Values;
 
 /// The candidates of a tuning at one table. Each candidate plays against the same field.
-///
-/// ```
-/// use cambio_sim::tune::{Candidates, TuneOptions};
-/// use cambio_sim::{Executor, SettingOptions, StudyDriver};
-///
-/// let options = TuneOptions { setting: SettingOptions { rounds: true, ..Default::default() }, ..TuneOptions::default() };
-/// let executor = Executor::new(1)?;
-/// let values = ["2", "5", "30"].map(String::from);
-/// let specs = values.each_ref().map(|value| format!("greedy(call_at={value})"));
-/// let candidates = Candidates::new(&options, &cambio_agents::roster(), &specs, &["greedy".into()])?;
-/// assert_eq!(candidates.labels(), specs);
-///
-/// // Each candidate plays each deal in both seats, so a score is a multiple of 1/4.
-/// let scores = candidates.scores(&mut StudyDriver::new(&executor, &mut |_| ()), &[0, 1, 2], 0..100)?;
-/// assert_eq!(candidates.units(), 4.0);
-/// let points = candidates.curve("greedy", &values, &scores, 1.into());
-/// assert!(points[2].payoff < points[1].payoff, "a greedy player that calls with 30 points loses");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
-pub struct Candidates {
+pub(crate) struct Candidates {
     plan: PlayablePlan,
     specs: Vec<String>,
     field: Vec<String>,
@@ -67,7 +47,7 @@ impl Candidates {
     ///
     /// # Errors
     /// If a spec, the rules or the number of seats is invalid.
-    pub fn new(
+    pub(crate) fn new(
         options: &TuneOptions,
         roster: &Roster,
         candidates: &[String],
@@ -85,7 +65,7 @@ impl Candidates {
     }
 
     /// The normalized specs of the candidates, as written in rows.
-    pub fn labels(&self) -> Vec<String> {
+    pub(crate) fn labels(&self) -> Vec<String> {
         let lineups = self.plan.cells[0].lineups.iter().step_by(self.fields);
         lineups.map(|lineup| self.plan.agents[lineup.agents()[0]].label.clone()).collect()
     }
@@ -117,12 +97,12 @@ impl Candidates {
     }
 
     /// Whether the scores are without the luck of the cards.
-    pub fn measures_luck(&self) -> bool {
+    pub(crate) fn measures_luck(&self) -> bool {
         self.plan.measures_luck()
     }
 
     /// The number of units in a payoff of 1. Every score is an integer multiple of one unit.
-    pub fn units(&self) -> f64 {
+    pub(crate) fn units(&self) -> f64 {
         let cell = &self.plan.cells[0];
         let fine = if self.measures_luck() { FINE as f64 } else { 1.0 };
         self.payoff.scale(cell.seats) * self.matches_a_deal() * fine
@@ -138,7 +118,7 @@ impl Candidates {
     ///
     /// # Errors
     /// If an agent is at fault.
-    pub fn scores(
+    pub(crate) fn scores(
         &self,
         driver: &mut StudyDriver<'_>,
         candidates: &[usize],
@@ -158,7 +138,7 @@ impl Candidates {
 
     /// The response curve of the candidates with these values, from their scores by deal. `field` is the name of the field in
     /// the points. Simultaneous results require that all candidates have the same deals.
-    pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<ResponsePoint> {
+    pub(crate) fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<ResponsePoint> {
         let estimates = estimates(scores, self.matches_a_deal(), self.support(), &mut resampling(seed, streams::CURVE));
         let labels = self.labels();
         let is_common = estimates

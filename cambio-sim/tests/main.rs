@@ -12,7 +12,6 @@ mod luck;
 mod mutate;
 mod quantities;
 mod rows;
-mod secrets;
 
 /// Plays a plan into a new folder.
 fn play(path: &std::path::Path, plan: &cambio_sim::PlayablePlan) {

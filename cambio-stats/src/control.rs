@@ -29,7 +29,7 @@ pub struct ControlVariate {
 
 impl ControlVariate {
     /// The number of clusters before the coefficient is fitted. With fewer, the fit is less precise than `initial`.
-    pub const FIRST: u64 = 30;
+    const FIRST: u64 = 30;
 
     /// The sum of the squares of the control variate before the coefficient is fitted. The error of the coefficient is
     /// inversely proportional to its root: clusters in which the control variate hardly varies do not determine it.

@@ -1,14 +1,10 @@
 //! Equivalence: whether a mean is shown to be close to 0.
 
 use crate::Interval;
-use crate::distributions::t_quantile;
-
-/// The level of each of the two tests.
-const ALPHA: f64 = 0.05;
 
 /// The p-value of two one-sided tests (TOST; Schuirmann 1987, "A comparison of the two one-sided tests procedure and the
 /// power approach for assessing the equivalence of average bioavailability"): small if the mean is shown to be above
-/// −`margin` and below `margin`. It is the larger p-value of the two tests, and below 0.05 if [`ends`] are inside the
+/// −`margin` and below `margin`. It is the larger p-value of the two tests, and below 0.05 if the 90 % interval is inside the
 /// margin. `None` with fewer than two clusters or without variance.
 ///
 /// That two means are not distinguishable does not show that they are close: a run with few clusters distinguishes
@@ -30,13 +26,6 @@ pub fn p_value(difference: &Interval, margin: f64) -> Option<f64> {
         Some(if is_inside { half } else { 1.0 - half })
     };
     Some(one_sided(-margin, difference.mean > -margin)?.max(one_sided(margin, difference.mean < margin)?))
-}
-
-/// The ends of the 90 % interval, which correspond to two one-sided tests at the level 0.05. `None` with fewer than two
-/// clusters.
-pub fn ends(difference: &Interval) -> Option<(f64, f64)> {
-    difference.error?;
-    difference.ends_at(t_quantile(1.0 - ALPHA, difference.freedom()))
 }
 
 #[cfg(test)]

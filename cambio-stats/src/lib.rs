@@ -11,7 +11,7 @@
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
 //! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`stopping`]
 //! estimates a mean after a sequential test.
-//! [`search`] optimises many parameters, [`curve`] has response curves with bands, [`histogram`] counts integers.
+//! [`search`] optimises many parameters, [`curve`] has response curves with bands.
 //! Covariances are of type [`Matrix`]. Random numbers come from the caller's generator ([`ResampleRng`]).
 //!
 //! Every function returns the same bits on every CPU: `libm` computes logarithms and similar functions.
@@ -37,7 +37,6 @@ pub mod curve;
 mod distributions;
 pub mod empirical;
 pub mod equivalence;
-pub mod histogram;
 pub mod hotelling;
 mod independent;
 mod interval;
@@ -54,7 +53,7 @@ pub mod sprt;
 pub mod stopping;
 
 pub use control::ControlVariate;
-pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
+pub use distributions::{f_tail, normal_cdf, t_quantile};
 pub use independent::independent_difference;
 pub use interval::{Interval, LEVEL, Shape, Support};
 pub use joint::Joint;

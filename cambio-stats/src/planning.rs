@@ -4,7 +4,7 @@ use crate::distributions::t_power;
 
 /// The number of clusters that a two-sided t test at level `alpha` needs to detect a difference of `effect` between two
 /// means with this power. `deviation` is the standard deviation of the difference in one cluster. The result is the
-/// smallest D for which [`t_power`]`(√D · effect / deviation, D − 1, alpha)` reaches the power. The normal
+/// smallest D for which the test with the noncentrality `√D · effect / deviation` reaches the power. The normal
 /// approximation would plan too few clusters for effects above one and a half deviations.
 ///
 /// For simultaneous intervals, `alpha` is the individual level of each comparison,

@@ -1,34 +1,40 @@
 //! Responders: networks that learn to beat the agent of a benchmark.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, thread_cpu_time, write_whole};
+use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, thread_cpu_time};
 use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, starting_network};
 use cambio_sim::{PlanError, Worker, read_rules};
 
-use super::result::{RESPONDERS, ROBUST, refusal_file, trained};
 use super::suite::RobustPart;
 use super::{Bench, BenchCheck, BenchError, CheckOutcome, Note, plain};
+
+/// The folder of the responders.
+const ROBUST: &str = "robust";
+/// What each responder starts from.
+pub(super) const RESPONDERS: [&str; 2] = ["shipped", "nothing"];
+
+/// The folder of a responder; `None` if its training is not complete.
+pub(super) fn trained(folder: &Path, name: &str) -> Option<PathBuf> {
+    let path = folder.join(ROBUST).join(name);
+    (path.join("bound.csv").exists() && !path.join("checkpoint").exists()).then_some(path)
+}
 
 /// The share of the training time in which the number of matches is measured.
 const PILOT: f64 = 0.05;
 
-/// Trains the missing responders, each on one core. Returns whether it was not interrupted. If the agent cannot take part in
-/// training, the reason is written to a file.
+/// Trains the missing responders, each on one core, if the agent can take part in training. Returns whether it was not interrupted.
 pub(super) fn train(bench: &Bench<'_>, executor: &Executor, note: Note<'_>) -> Result<bool, BenchError> {
-    let folder = bench.folder.join(ROBUST);
-    std::fs::create_dir_all(&folder).map_err(FileError::unwritable(&folder))?;
-    let part = &bench.suite.robust;
-    let rules = read_rules(&part.rules, Path::new("."))?;
-    let responder = Responder::of(bench, &rules);
-    if let Err(error) = responder.learner("shipped") {
-        write_whole(&refusal_file(&bench.folder), plain(&error.to_string()).as_bytes())?;
-        note(&format!("no responder can be trained: {error}"));
+    let (part, responder) = (&bench.suite.robust, Responder::of(bench)?);
+    if let Some(refusal) = responder.refusal() {
+        note(&format!("no responder can be trained: {refusal}"));
         return Ok(true);
     }
+    let folder = bench.folder.join(ROBUST);
+    std::fs::create_dir_all(&folder).map_err(FileError::unwritable(&folder))?;
     let seconds = if bench.request.quick { part.seconds / 100.0 } else { part.seconds };
     let cancel = executor.cancel_token();
     let work = |number: u64, _: &Worker<'_>| {
@@ -47,16 +53,27 @@ pub(super) fn train(bench: &Bench<'_>, executor: &Executor, note: Note<'_>) -> R
     }
 }
 
-struct Responder<'a> {
+pub(super) struct Responder<'a> {
     part: &'a RobustPart,
-    rules: &'a Rules,
+    rules: Rules,
     agent: &'a AgentSpec,
     roster: &'a Roster,
 }
 
 impl<'a> Responder<'a> {
-    fn of(bench: &'a Bench<'_>, rules: &'a Rules) -> Responder<'a> {
-        Responder { part: &bench.suite.robust, rules, agent: &bench.agent, roster: bench.roster }
+    pub(super) fn of(bench: &'a Bench<'_>) -> Result<Responder<'a>, PlanError> {
+        let part = &bench.suite.robust;
+        Ok(Responder {
+            part,
+            rules: read_rules(&part.rules, Path::new("."))?,
+            agent: &bench.agent,
+            roster: bench.roster,
+        })
+    }
+
+    /// Why no responder to the agent can be trained; `None` if one can.
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.learner("shipped").err().map(|error| plain(&error.to_string()))
     }
 
     fn recipe(&self, from: &str) -> Result<Recipe, LearnError> {
@@ -64,14 +81,15 @@ impl<'a> Responder<'a> {
         if from == "nothing" {
             return Ok(recipe);
         }
-        let (_, facts) = starting_network(Recipe::SHIPPED, self.rules, &[self.part.seats])?;
+        let (_, facts) = starting_network(Recipe::SHIPPED, &self.rules, &[self.part.seats])?;
         Ok(recipe.going_on_from(Recipe::SHIPPED, &facts))
     }
 
     fn learner(&self, from: &str) -> Result<Learner, LearnError> {
         let recipe = self.recipe(from)?;
-        let start = recipe.from.as_deref().map(|from| starting_network(from, self.rules, &recipe.seats)).transpose()?;
-        Learner::new(recipe, self.rules, self.roster, start.as_ref().map(|(network, _)| network))
+        let start =
+            recipe.from.as_deref().map(|from| starting_network(from, &self.rules, &recipe.seats)).transpose()?;
+        Learner::new(recipe, &self.rules, self.roster, start.as_ref().map(|(network, _)| network))
     }
 
     /// The number of matches in this training time on one core of this machine. The first generation is not measured. The
@@ -97,7 +115,7 @@ impl<'a> Responder<'a> {
         if *recipe != wanted {
             return Err(LearnError::Folder("its recipe is not the recipe of the benchmark".to_owned()));
         }
-        stored.verify(path, self.rules, self.roster, &LearnThreads::new(0, &CancelToken::new())?)
+        stored.verify(path, &self.rules, self.roster, &LearnThreads::new(0, &CancelToken::new())?)
     }
 
     /// Trains a responder to the end, or continues its training.
@@ -114,11 +132,11 @@ impl<'a> Responder<'a> {
         }
         let threads = LearnThreads::new(1, cancel)?;
         let mut folder = if path.exists() {
-            LearnFolder::resume(path, None, self.rules, self.roster)?
+            LearnFolder::resume(path, None, &self.rules, self.roster)?
         } else {
             let matches = threads.install(|| self.matches_in(from, seconds, &threads))?;
             note(&format!("responder from {from}: {matches} matches"));
-            LearnFolder::create(path, self.recipe(from)?.lasting(matches), self.rules, self.roster)?
+            LearnFolder::create(path, self.recipe(from)?.lasting(matches), &self.rules, self.roster)?
         };
         while folder.step(&threads)?.is_some() {}
         let row = folder.bound().first().expect("a responder plays fresh deals at the end");
@@ -127,37 +145,21 @@ impl<'a> Responder<'a> {
     }
 }
 
-/// Why no responder to the agent can be trained; `None` if one can.
-pub(super) fn refusal(bench: &Bench<'_>) -> Result<Option<String>, PlanError> {
-    let rules = read_rules(&bench.suite.robust.rules, Path::new("."))?;
-    let responder = Responder::of(bench, &rules);
-    Ok(responder.learner("shipped").err().map(|error| plain(&error.to_string())))
-}
-
 /// Checks the recipe and the networks of each responder, and repeats their evaluations.
 pub(super) fn verify(bench: &Bench<'_>) -> Result<Vec<BenchCheck>, BenchError> {
-    let rules = read_rules(&bench.suite.robust.rules, Path::new("."))?;
-    let responder = Responder::of(bench, &rules);
-    let refused = refusal_file(&bench.folder);
-    if refused.exists() {
-        let (text, outcome) = if responder.learner("shipped").is_ok() {
-            let what = format!("wrong: {} exists, but they can be trained", refused.display());
-            (what, CheckOutcome::Wrong)
-        } else {
-            ("cannot be trained".to_owned(), CheckOutcome::Verified)
-        };
-        return Ok(vec![BenchCheck { text: format!("responders: {text}"), outcome }]);
+    let responder = Responder::of(bench)?;
+    if responder.refusal().is_some() {
+        return Ok(vec![BenchCheck::new("responders", CheckOutcome::Verified, "cannot be trained")]);
     }
-    let check = |name: &str| {
-        let (text, outcome) = match trained(&bench.folder, name).map(|path| (responder.check(&path, name), path)) {
-            None => ("missing".to_owned(), CheckOutcome::Missing),
-            Some((Err(error), _)) => (format!("wrong: {error}"), CheckOutcome::Wrong),
-            Some((Ok(()), path)) => {
-                let what = "verified, except its training and curve.csv, which this command repeats:";
-                (format!("{what}\n    cambio learn {}/recipe.toml --out OTHER", path.display()), CheckOutcome::Verified)
-            }
-        };
-        BenchCheck { text: format!("responder from {name}: {text}"), outcome }
+    let check = |from: &str| {
+        let name = format!("responder from {from}");
+        let Some(path) = trained(&bench.folder, from) else { return BenchCheck::missing(&name) };
+        if let Err(error) = responder.check(&path, from) {
+            return BenchCheck::wrong(&name, &error.to_string());
+        }
+        let what = "verified, except its training and curve.csv, which this command repeats:";
+        let command = format!("cambio learn {}/recipe.toml --out OTHER", path.display());
+        BenchCheck::new(&name, CheckOutcome::Verified, format_args!("{what}\n    {command}"))
     };
     Ok(RESPONDERS.into_iter().map(check).collect())
 }

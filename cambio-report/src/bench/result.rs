@@ -11,32 +11,19 @@ use cambio_stats::{Interval, Moments, Support};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::BenchError;
+use super::responders::{RESPONDERS, Responder, trained};
 use super::suite::{BenchTable, Suite, plans};
+use super::{Bench, BenchError};
 
 /// The files and folders of a benchmark, besides the folder of each run.
 pub(super) const REQUEST: &str = "bench.json";
 pub(super) const RESULT: &str = "result.json";
 pub(super) const EXPERIMENTS: &str = "experiments";
 pub(super) const EXACT: &str = "exact";
-pub(super) const ROBUST: &str = "robust";
-/// What each responder starts from.
-pub(super) const RESPONDERS: [&str; 2] = ["shipped", "nothing"];
 
 /// The file with the exploitability in a mini game.
 pub(super) fn exact_file(folder: &Path, game: &str) -> PathBuf {
     folder.join(EXACT).join(format!("{game}.json"))
-}
-
-/// The file with the reason why no responder can be trained.
-pub(super) fn refusal_file(folder: &Path) -> PathBuf {
-    folder.join(ROBUST).join("refused.txt")
-}
-
-/// The folder of a responder; `None` if its training is not complete.
-pub(super) fn trained(folder: &Path, name: &str) -> Option<PathBuf> {
-    let path = folder.join(ROBUST).join(name);
-    (path.join("bound.csv").exists() && !path.join("checkpoint").exists()).then_some(path)
 }
 
 /// What a benchmark measures: the content of `bench.json`.
@@ -144,9 +131,9 @@ pub struct BenchResult {
 
 impl BenchResult {
     /// Computes the result from the files of the complete parts.
-    pub(super) fn of(folder: &Path, roster: &Roster) -> Result<BenchResult, BenchError> {
-        let (request, suite) = (BenchRequest::read(folder)?, Suite::own());
-        let (tables, class) = (request.tables(&suite, roster)?, suite.class(&request.class)?);
+    pub(super) fn of(bench: &Bench<'_>) -> Result<BenchResult, BenchError> {
+        let Bench { folder, suite, request, agent, tables, roster } = bench;
+        let (class, agent) = (suite.class(&request.class)?, agent.label());
         let mut result = BenchResult {
             complete: true,
             parts: BTreeMap::new(),
@@ -155,9 +142,9 @@ impl BenchResult {
             robust: None,
             robust_error: None,
             time: None,
-            request,
+            request: request.clone(),
         };
-        let wanted = plans(&tables, roster)?;
+        let wanted = plans(tables, roster)?;
         let mut first: Option<StoredRun> = None;
         for (table, wanted) in tables.iter().zip(wanted) {
             let path = folder.join(&table.name);
@@ -174,11 +161,10 @@ impl BenchResult {
                 result.complete = false;
                 continue;
             }
-            let agent = &roster.parse(&result.request.agent)?.label();
-            let found = table_result(table, agent, &stored)?
+            let found = table_result(table, &agent, &stored)?
                 .ok_or_else(|| RunError::damaged(&path, format!("it is not the run `{}` of {agent}", table.name)))?;
             if table.part == "duel" {
-                result.time = decision_time(&stored, agent, [&class.rollout, &class.lookahead], roster)?;
+                result.time = decision_time(&stored, &agent, [&class.rollout, &class.lookahead], roster)?;
             }
             result.parts.entry(table.part.clone()).or_default().insert(table.name.clone(), found);
             if let Some(first) = first.as_ref().filter(|first| !stored.has_files_of(first)) {
@@ -197,7 +183,10 @@ impl BenchResult {
                 result.complete = false;
             }
         }
-        result.add_robust(folder)?;
+        result.robust_error = Responder::of(bench)?.refusal();
+        if result.robust_error.is_none() {
+            result.add_robust(folder)?;
+        }
         Ok(result)
     }
 
@@ -218,11 +207,6 @@ impl BenchResult {
     }
 
     fn add_robust(&mut self, folder: &Path) -> Result<(), BenchError> {
-        let refused = refusal_file(folder);
-        if refused.exists() {
-            self.robust_error = Some(read_text(&refused).map_err(RunError::unreadable(&refused))?);
-            return Ok(());
-        }
         let mut best: Option<(f64, RobustResult)> = None;
         for name in RESPONDERS {
             let Some(path) = trained(folder, name) else {

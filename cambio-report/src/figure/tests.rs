@@ -16,21 +16,6 @@ fn ticks_are_round_numbers_inside_the_axis() {
 }
 
 #[test]
-fn every_count_is_in_a_bar_and_tails_are_in_the_last() {
-    let mut counts = Histogram::default();
-    (0..2000).for_each(|number| counts.add(1 + number % 90));
-    counts.add(5000);
-    let own = Distribution { label: "a".to_owned(), counts: &counts };
-    let bars = Bars::of(std::slice::from_ref(&own), 1);
-    assert_eq!((bars.step, bars.tails), (2, (false, true)));
-    assert_eq!(columns(&bars, &counts, 50.0).matches('M').count(), 45);
-    assert!(bars.ticks().iter().all(|tick| (LEFT..=RIGHT).contains(&tick.at)), "{:?}", bars.ticks());
-    let empty = Distribution { label: "a".to_owned(), counts: &Histogram::default() };
-    let (drawing, _) = strips(&[empty], 1, "turn");
-    assert!(drawing.shapes.contains(">n 0<") && !drawing.shapes.contains("column"), "{drawing:?}");
-}
-
-#[test]
 fn an_axis_is_logarithmic_if_the_steps_are() {
     for (values, expected) in [
         (&[10.0, 30.0, 100.0, 300.0][..], true),

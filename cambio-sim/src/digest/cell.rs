@@ -10,7 +10,7 @@ use cambio_stats::{Interval, Joint, Matrix, Moments};
 use itertools::Itertools as _;
 
 use super::adjusted::{self, Adjusted};
-use super::extract::{Behaviour, CellBehaviour, Extract, SeatOutcome};
+use super::extract::{CellBehaviour, Extract, SeatOutcome};
 use super::sums::PayoffSums;
 use crate::plan::{Block, Cell, Hypothesis, Lineup, Payoff, Plan};
 use crate::play::BlockRows;
@@ -112,7 +112,7 @@ impl CellDigest {
             seats,
             payoff: plan.payoff,
             has_focal: !cell.focal.is_empty(),
-            behaviour: CellBehaviour { agents: vec![Behaviour::default(); agents], ..CellBehaviour::default() },
+            behaviour: CellBehaviour { agents: vec![QuantitySums::default(); agents], ..CellBehaviour::default() },
             groups: BTreeMap::new(),
             raw: PayoffSums::new(plan, cell, 1, agents + seats),
             adjusted: cell
@@ -169,7 +169,7 @@ impl CellDigest {
     pub(super) fn add_behaviour(&mut self, group: u64, behaviour: &CellBehaviour) {
         self.behaviour.merge(behaviour);
         let groups = self.groups.entry(group).or_insert_with(|| vec![QuantitySums::default(); self.agents]);
-        groups.iter_mut().zip(&behaviour.agents).for_each(|(sums, own)| *sums += &own.sums);
+        groups.iter_mut().zip(&behaviour.agents).for_each(|(sums, own)| *sums += own);
     }
 
     /// The measured quantities of an agent in each group of deals in which it has rounds.
@@ -353,7 +353,7 @@ impl CellDigest {
 
     /// The number of matches of an agent, counted once per seat that it occupied.
     pub(crate) fn matches(&self, agent: usize) -> u64 {
-        self.behaviour.agents[agent].sums.matches
+        self.behaviour.agents[agent].matches
     }
 
     /// The mean of the plan's payoff in a seat, over all agents.

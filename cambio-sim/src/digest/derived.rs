@@ -5,9 +5,9 @@ use std::path::Path;
 
 use cambio_exec::{Estimate, write_whole};
 use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, misfit, pool};
-use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
+use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 use cambio_stats::sprt::elo_of_score;
-use cambio_stats::{ELO, Interval, anytime, equivalence, normal_cdf};
+use cambio_stats::{ELO, Interval, anytime, normal_cdf};
 use itertools::Itertools;
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use super::adjusted::is_beyond;
 use super::cell::CellDigest;
 use super::hypothesis::HypothesisAnswer;
 use super::sums::PayoffSums;
-use super::tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use super::tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling, streams};
 use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
@@ -142,44 +142,6 @@ impl Derived {
         rows
     }
 
-    /// Tests for each pair of each table whether the mean payoffs differ by less than `margin`. With a `baseline`, an index
-    /// of an agent of the plan, only the pairs with this agent.
-    pub fn equivalences(&self, plan: &Plan, margin: f64, baseline: Option<usize>) -> Vec<EquivalenceRow> {
-        let mut rows = Vec::new();
-        for (index, cell) in self.digest.cells.iter().enumerate() {
-            let sums = CellSums { plan, cell, index };
-            let present = sums.present();
-            let pairs = present.iter().enumerate().flat_map(|(at, &one)| match baseline {
-                Some(base) if one == base => Vec::new(),
-                Some(base) => vec![(one, base)],
-                None => present[at + 1..].iter().map(|&other| (one, other)).collect(),
-            });
-            let found: Vec<_> = pairs
-                .filter_map(|(one, other)| {
-                    let (difference, _) = cell.leading().difference(one, other)?;
-                    Some((one, other, difference, equivalence::p_value(&difference, margin)))
-                })
-                .collect();
-            let tested: Vec<f64> = found.iter().filter_map(|(.., p)| *p).collect();
-            let mut corrected = holm(&tested).into_iter();
-            for (one, other, difference, p) in found {
-                rows.push(EquivalenceRow {
-                    rules: sums.rules(),
-                    seats: sums.seat_count(),
-                    agent: plan.agents[one].label.clone(),
-                    other: plan.agents[other].label.clone(),
-                    deals: difference.clusters,
-                    difference: estimate(&difference).with_ends(equivalence::ends(&difference)),
-                    equivalence_margin: margin,
-                    p,
-                    p_holm: p.and_then(|_| corrected.next()),
-                    method: difference.support.method(),
-                });
-            }
-        }
-        rows
-    }
-
     /// Writes the files.
     ///
     /// # Errors
@@ -264,7 +226,7 @@ impl CellSums<'_> {
             let [rank_points, win_share, points, margin] = means(&self.cell.raw);
             let [rank_points_adjusted, win_share_adjusted, points_adjusted, margin_adjusted] =
                 self.cell.adjusted().map_or([None; 4], means);
-            let sums = &self.cell.behaviour.agents[agent].sums;
+            let sums = &self.cell.behaviour.agents[agent];
             let per_round = |count: u64| ratio(count as f64, sums.rounds);
             let label = &self.plan.agents[agent].label;
             let (better, worse) = apart(label);
@@ -314,7 +276,7 @@ impl CellSums<'_> {
     }
 
     fn behaviour(&self) -> Vec<BehaviourRow> {
-        let row = |&agent: &usize| self.behaviour_of(agent, &self.cell.behaviour.agents[agent].sums);
+        let row = |&agent: &usize| self.behaviour_of(agent, &self.cell.behaviour.agents[agent]);
         self.present().iter().map(row).collect()
     }
 
@@ -328,7 +290,7 @@ impl CellSums<'_> {
                 self.behaviour_of(agent, &sums)
             };
             let without: Vec<BehaviourRow> = (0..groups.len()).map(without).collect();
-            self.behaviour_of(agent, &self.cell.behaviour.agents[agent].sums).errors(&without)
+            self.behaviour_of(agent, &self.cell.behaviour.agents[agent]).errors(&without)
         };
         self.present().iter().map(row).collect()
     }

@@ -1,27 +1,15 @@
 //! The data that a digest needs from the rows.
 
-use cambio_stats::histogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Block, Payoff, Plan};
 use crate::rows::{MatchRow, PlayerRow, QuantitySums, RoundRow};
 
-/// The behaviour of one agent in a cell. All fields are sums, so the order of the matches does not matter.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
-pub struct Behaviour {
-    /// The sums of the measured quantities.
-    pub(crate) sums: QuantitySums,
-    /// The turns in which the agent made the first call of a round. Turns are counted over all seats.
-    pub call_turns: Histogram,
-    /// The points of the agent's layout at the end of each round.
-    pub points: Histogram,
-}
-
-/// The behaviour of all agents in a cell.
+/// The behaviour of all agents in a cell. All fields are sums, so the order of the matches does not matter.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct CellBehaviour {
-    /// The behaviour of each agent, by its number in the plan.
-    pub agents: Vec<Behaviour>,
+    /// The measured quantities of each agent, by its number in the plan.
+    pub(crate) agents: Vec<QuantitySums>,
     /// The number of rounds.
     pub rounds: u64,
     /// The number of rounds with a call.
@@ -29,32 +17,18 @@ pub struct CellBehaviour {
 }
 
 impl CellBehaviour {
-    fn of(&mut self, agent: usize) -> &mut Behaviour {
+    fn of(&mut self, agent: usize) -> &mut QuantitySums {
         if agent >= self.agents.len() {
-            self.agents.resize(agent + 1, Behaviour::default());
+            self.agents.resize(agent + 1, QuantitySums::default());
         }
         &mut self.agents[agent]
-    }
-
-    fn add_round(&mut self, block: &Block<'_>, row: &RoundRow<'_>) {
-        self.rounds += 1;
-        for (seat, &points) in row.points.iter().enumerate() {
-            self.of(block.agent(seat, row.key.rotation)).points.add(i64::from(points));
-        }
-        if let (Some(caller), Some(turn)) = (row.callers.first(), row.first_call_turn) {
-            self.called += 1;
-            self.of(block.agent(caller.index(), row.key.rotation)).call_turns.add(i64::from(turn));
-        }
     }
 
     pub(super) fn merge(&mut self, other: &CellBehaviour) {
         self.rounds += other.rounds;
         self.called += other.called;
-        for (agent, behaviour) in other.agents.iter().enumerate() {
-            let sum = self.of(agent);
-            sum.sums += &behaviour.sums;
-            sum.call_turns.merge(&behaviour.call_turns);
-            sum.points.merge(&behaviour.points);
+        for (agent, sums) in other.agents.iter().enumerate() {
+            *self.of(agent) += sums;
         }
     }
 }
@@ -127,11 +101,12 @@ impl Extract {
         }
         let (.., behaviour) = self.behaviour.last_mut().expect("an element was just pushed");
         for row in rounds {
-            behaviour.add_round(block, row);
+            behaviour.rounds += 1;
+            behaviour.called += u64::from(row.first_call_turn.is_some());
         }
         for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
             for (seat, player) in table.iter().enumerate() {
-                behaviour.of(block.agent(seat, row.key.rotation)).sums.add(player, row.turns);
+                behaviour.of(block.agent(seat, row.key.rotation)).add(player, row.turns);
                 let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
                 self.outcomes.push(SeatOutcome { rank: player.rank, payoffs, luck: player.luck.units().unwrap_or(0) });
             }

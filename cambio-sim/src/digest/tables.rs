@@ -225,29 +225,6 @@ cell_table! {
 }
 
 cell_table! {
-    /// Two one-sided tests of whether the mean payoffs of two agents differ by less than a margin.
-    EquivalenceRow {
-        /// The first agent.
-        agent: String,
-        /// The second agent.
-        other: String,
-        /// The number of deals with matches of both agents.
-        deals: u64 => "deals",
-        /// The difference of the mean payoffs, first minus second, paired by deal. The interval is the single 90 % interval, which
-        /// corresponds to two one-sided tests at 5 %.
-        difference: Estimate => "payoff" [Ends] as "*",
-        /// The margin of equivalence.
-        equivalence_margin: f64 => "payoff",
-        /// The p-value of this pair alone: below 0.05 if its interval is inside the margin.
-        p: Option<f64> => "probability",
-        /// The p-value corrected for all pairs of the cell (Holm).
-        p_holm: Option<f64> => "probability",
-        /// The method of the interval: `Hall` or `t`.
-        method: &'static str,
-    }
-}
-
-cell_table! {
     /// One agent against the baseline in one cell.
     BaselineRow {
         /// The agent.

@@ -6,7 +6,7 @@ use cambio_stats::Support;
 use cambio_stats::ratings::Fit;
 use itertools::Itertools as _;
 
-use super::tables::{BaselineRow, EquivalenceRow, PairRow, PooledRow, RatingRow, SummaryRow};
+use super::tables::{BaselineRow, PairRow, PooledRow, RatingRow, SummaryRow};
 use super::{BEYOND, Derived};
 use crate::plan::{Cell, Payoff, Plan, PlannedAgent};
 use crate::play::Timing;
@@ -120,25 +120,6 @@ impl Derived {
     }
 }
 
-/// A table for each cell of `rows`. `about` returns the rules, the seats and the number of deals of a row.
-fn by_cell<R>(
-    rows: &[R],
-    about: impl Fn(&R) -> (String, usize, u64),
-    heads: &[&str],
-    cells: impl Fn(&R) -> Vec<String>,
-) -> Vec<(String, Table, String)> {
-    let is_same = |one: &R, next: &R| {
-        let [one, next] = [about(one), about(next)];
-        (one.0, one.1) == (next.0, next.1)
-    };
-    let table = |rows: &[R]| {
-        let (rules, seats, deals) = about(&rows[0]);
-        let title = format!("{rules}, {seats} seats, {deals} {}\n", noun(deals, "deal"));
-        (title, Table::shown(heads.iter().copied(), rows.iter().map(&cells)), String::new())
-    };
-    rows.chunk_by(is_same).map(table).collect()
-}
-
 impl BaselineRow {
     /// The comparisons for people.
     ///
@@ -152,52 +133,22 @@ impl BaselineRow {
                 Some((_, high)) if high < 0.0 => "worse",
                 _ => "undecided",
             };
-            vec![row.agent.clone(), signed(found.mean, 4), ends(found.ends(), 4), p_figure(found.p), verdict.to_owned()]
+            [row.agent.clone(), signed(found.mean, 4), ends(found.ends(), 4), p_figure(found.p), verdict.to_owned()]
         };
         let heads = ["agent", "difference", "95 %, simultaneous", "p", "verdict"];
+        let table = |rows: &[BaselineRow]| {
+            let BaselineRow { rules, seats, deals, .. } = &rows[0];
+            let title = format!("{rules}, {seats} seats, {deals} {}\n", noun(*deals, "deal"));
+            (title, Table::shown(heads, rows.iter().map(cells)), String::new())
+        };
         let (first, separate) = (&rows[0], if plan.cells.len() > 1 { format!(" {SEPARATE}") } else { "\n".to_owned() });
         Tables {
             title: format!("against {}, in {}, paired by deal\n", first.baseline, plan.payoff.unit()),
-            parts: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
+            parts: rows.chunk_by(|one, next| (&one.rules, one.seats) == (&next.rules, next.seats)).map(table).collect(),
             notes: format!(
                 "{}95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{separate}",
                 few_deals_note(rows.iter().map(|row| row.deals)),
                 first.difference.method
-            ),
-        }
-    }
-}
-
-impl EquivalenceRow {
-    /// The tests for people.
-    ///
-    /// # Panics
-    /// Without rows.
-    pub fn tables(rows: &[EquivalenceRow], plan: &Plan) -> Tables {
-        let cells = |row: &EquivalenceRow| {
-            let verdict = match row.p_holm {
-                Some(p) if p < 0.05 => format!("as good, within {}", row.equivalence_margin),
-                Some(_) => "not shown".to_owned(),
-                None if row.deals < 2 => "a test needs 2 deals".to_owned(),
-                None => "no variance to test with".to_owned(),
-            };
-            let (found, pair) = (&row.difference, format!("{} – {}", row.agent, row.other));
-            vec![pair, signed(found.mean, 4), ends(found.ends(), 4), p_figure(row.p), p_figure(row.p_holm), verdict]
-        };
-        let heads = ["agents", "difference", "90 %", "p", "p, all pairs", "verdict"];
-        let (first, separate) = (&rows[0], if plan.cells.len() > 1 { SEPARATE } else { "" });
-        Tables {
-            title: format!(
-                "as good within {} {}? Differences are paired by deal\n",
-                first.equivalence_margin,
-                plan.payoff.unit()
-            ),
-            parts: by_cell(rows, |row| (row.rules.clone(), row.seats, row.deals), &heads, cells),
-            notes: format!(
-                "{}Two one-sided tests at 5 %: single 90 % {} intervals, p-values corrected\nfor all pairs of a table that are listed \
-                 (Holm). “Not shown” does not mean different.\n{separate}",
-                few_deals_note(rows.iter().map(|row| row.deals)),
-                first.method
             ),
         }
     }

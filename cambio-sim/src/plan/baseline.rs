@@ -13,7 +13,7 @@ const MOST_MODEL: u64 = 1 << 28;
 
 /// An outcome model, identified by the hash of its file.
 #[derive(Clone, Debug)]
-pub struct Baseline {
+pub(crate) struct Baseline {
     hash: String,
     /// The bytes of the file and the model; `None` if this program does not have the file.
     file: Option<(Arc<[u8]>, Arc<OutcomeModel>)>,
@@ -21,10 +21,7 @@ pub struct Baseline {
 
 impl Baseline {
     /// The bundled baseline for these rules and this number of seats.
-    ///
-    /// # Panics
-    /// Does not panic: the bundled models are valid.
-    pub fn shipped(rules: &Rules, seats: usize) -> Baseline {
+    pub(crate) fn shipped(rules: &Rules, seats: usize) -> Baseline {
         Baseline::of(OutcomeModel::shipped_file(rules, seats)).expect("the bundled models are valid")
     }
 
@@ -49,7 +46,7 @@ impl Baseline {
     }
 
     /// BLAKE3 of the file, in hexadecimal digits.
-    pub fn hash(&self) -> &str {
+    pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
 

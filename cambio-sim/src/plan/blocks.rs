@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::baseline::Baseline;
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
-use super::seeds::Secret;
 
 /// The label of figures from which the luck of the cards is not subtracted, and of figures from which it is.
 pub(crate) const WITH_LUCK: &str = "with the luck of the cards";
@@ -32,7 +31,7 @@ pub struct Cell {
     /// The seatings: for each rotation, the index in the lineup of the agent in seat a, b and so on.
     pub seatings: Vec<Vec<usize>>,
     /// The baseline for the luck of the cards; `None` if the luck is not measured.
-    pub baseline: Option<Baseline>,
+    pub(crate) baseline: Option<Baseline>,
 }
 
 impl Cell {
@@ -97,12 +96,10 @@ pub struct Plan {
     pub version: String,
     /// The name of the experiment.
     pub name: String,
-    /// The seed of the cards and races. If they are derived from a secret, the commitment of the secret.
+    /// The seed of the cards and races.
     pub seed: Seed,
-    /// The seed of the agents' streams. If they are derived from a secret, [`Seed::AGENTS`].
+    /// The seed of the agents' streams.
     pub agent_seed: Seed,
-    /// Whether cards and streams are derived from a [`Secret`](crate::Secret).
-    pub secret: bool,
     /// The number of deals that each lineup plays.
     pub deals: u64,
     /// The seatings in which a lineup plays each deal.
@@ -255,15 +252,9 @@ impl Plan {
         (self.agent_seed != Seed::AGENTS).then(|| self.agent_seed.to_string())
     }
 
-    /// The random key of a deal as written to records. If the plan has a secret, its commitment replaces the seed.
-    pub(crate) fn public_key(&self, deal: u64) -> Key {
+    /// The random key from which the cards and the agents' streams of a deal are derived.
+    pub fn key(&self, deal: u64) -> Key {
         Key { seed: self.seed, agents: self.agent_seed, deal }
-    }
-
-    /// The random key of a deal, from which its cards and the agents' streams are derived.
-    pub(crate) fn key_with(&self, secret: Option<&Secret>, deal: u64) -> Key {
-        let secret_key = |secret: &Secret| Key { seed: secret.cards(), agents: secret.agents(), deal };
-        secret.map_or_else(|| self.public_key(deal), secret_key)
     }
 
     /// The number of matches.
@@ -330,7 +321,7 @@ impl Plan {
     }
 
     /// The number of matches of some batches.
-    pub fn matches_of(&self, batches: Range<u64>) -> u64 {
+    pub(crate) fn matches_of(&self, batches: Range<u64>) -> u64 {
         let blocks = self.batch(batches.start).start..self.batch(batches.end).start;
         let (mut from, mut matches) = (0, 0);
         for cell in &self.cells {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
-use cambio_core::text::{did_you_mean, excerpt, read_toml};
+use cambio_core::text::{excerpt, read_toml};
 use cambio_core::{AgentError, Rules, RulesError, RulesSpec};
 use cambio_exec::{one_or_many, read_text};
 use cambio_stats::Support;
@@ -28,7 +28,7 @@ pub struct Experiment {
     /// The name of the experiment.
     #[serde(default)]
     pub name: String,
-    /// The seed of the cards and races: a whole number, or a text of any length. Required unless `secret` is true.
+    /// The seed of the cards and races: a whole number, or a text of any length. Required.
     #[serde(default, with = "seeds")]
     #[schemars(with = "seeds::SeedForm")]
     pub seed: Option<Seed>,
@@ -37,10 +37,6 @@ pub struct Experiment {
     #[serde(default, with = "seeds")]
     #[schemars(with = "Option<seeds::SeedForm>")]
     pub agent_seed: Option<Seed>,
-    /// Whether the seeds are derived from fresh entropy, for competitions with untrusted agents. The hash of the
-    /// entropy is written when the run begins, and the entropy itself when the run is complete.
-    #[serde(default)]
-    pub secret: bool,
     /// The number of deals per lineup. Each deal is played in all rotations.
     #[serde(deserialize_with = "deals")]
     #[schemars(range(min = 1))]
@@ -53,10 +49,10 @@ pub struct Experiment {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(schema_with = "seats_form")]
     pub seats: Vec<usize>,
-    /// The agents: specs, or tables with a spec and a name for results. `{ spec = "greedy", name = "mine" }` is the same as the
-    /// spec `mine = greedy`. Bots run in the folder of the experiment file, and relative paths of networks start there.
+    /// The agents: a list of specs. A spec may begin with a name for results, as in `mine = greedy(call_at=5)`. Bots run in the folder
+    /// of the experiment file, and relative paths of networks start there.
     #[serde(deserialize_with = "specs")]
-    #[schemars(with = "Vec<AgentEntry>", length(min = 1))]
+    #[schemars(length(min = 1))]
     pub agents: Vec<String>,
     /// The folder for bots and networks, relative to the folder of the experiment file; default: this folder itself.
     #[serde(default)]
@@ -127,52 +123,9 @@ fn default_alpha() -> f64 {
     0.05
 }
 
-/// An agent in an experiment file.
-#[derive(JsonSchema)]
-#[serde(untagged, deny_unknown_fields)]
-#[expect(dead_code, reason = "only for the schema")]
-enum AgentEntry {
-    /// The spec of an agent.
-    Spec(String),
-    /// An agent with a name, which results show instead of its spec.
-    Named {
-        /// The spec of the agent.
-        spec: String,
-        /// The name.
-        name: String,
-    },
-}
-
-/// Reads agents as specs, which may begin with a name.
+/// Reads the specs of agents.
 fn specs<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
-    const FORM: &str = "invalid value: agents, expected a list of specs and of tables { spec, name }";
-    let entries: Vec<serde_json::Value> = Vec::deserialize(source).map_err(|_| D::Error::custom(FORM))?;
-    entries
-        .into_iter()
-        .map(|entry| spec_of(&entry).map_err(|what| D::Error::custom(what.as_deref().unwrap_or(FORM))))
-        .collect()
-}
-
-/// The spec of an entry of `agents`. The error is a sentence about a table, or `None` about another value.
-fn spec_of(entry: &serde_json::Value) -> Result<String, Option<String>> {
-    if let Some(spec) = entry.as_str() {
-        return Ok(spec.to_owned());
-    }
-    let fields = entry.as_object().ok_or(None)?;
-    if let Some(other) = fields.keys().find(|field| !["spec", "name"].contains(&field.as_str())) {
-        let meant = did_you_mean(other, ["spec", "name"]);
-        return Err(Some(format!("unknown field `{}` of an agent; {meant}expected `spec` and `name`", excerpt(other))));
-    }
-    let text = |field: &str| match fields.get(field) {
-        Some(serde_json::Value::String(text)) => Ok(text),
-        Some(other) => {
-            Err(format!("field `{field}` of an agent must be a text in quotes, found {}", excerpt(&other.to_string())))
-        }
-        None => Err(format!(
-            "field `{field}` of an agent is missing; an agent is a spec, or a table with a spec and a name for results"
-        )),
-    };
-    Ok(format!("{} = {}", text("name")?, text("spec")?))
+    Vec::deserialize(source).map_err(|_| D::Error::custom("invalid value: agents, expected a list of specs"))
 }
 
 /// Reads the number of deals.
@@ -341,7 +294,7 @@ impl Payoff {
     }
 
     /// The range of the difference of two agents' payoffs.
-    pub fn support_of_difference(self) -> Support {
+    pub(crate) fn support_of_difference(self) -> Support {
         match self.support() {
             Support::Share => Support::Difference,
             other => other,
@@ -358,7 +311,7 @@ impl Payoff {
     }
 
     /// The number of integer units in a payoff of 1; see `Payoff::units`.
-    pub fn scale(self, seats: usize) -> f64 {
+    pub(crate) fn scale(self, seats: usize) -> f64 {
         match self {
             Payoff::RankPoints => f64::from(2 * (seats as u32 - 1)),
             // Divisible by every number of winners up to 8.

@@ -78,7 +78,6 @@ fn planned(lock: &Value) -> Option<Plan> {
         name: field(lock, "name")?,
         seed: field::<&str>(lock, "seed")?.parse().ok()?,
         agent_seed: field::<Option<&str>>(lock, "agent_seed")?.map_or(Ok(Seed::AGENTS), str::parse).ok()?,
-        secret: field::<Option<bool>>(lock, "secret")?.unwrap_or(false),
         deals,
         rotations,
         unit: field(lock, "unit")?,
@@ -122,8 +121,6 @@ impl Plan {
             "seed": self.seed.to_string(),
             // Omitted if the seed is the default.
             "agent_seed": self.said_agent_seed(),
-            // Omitted if false. If true, `seed` is the commitment of the secret.
-            "secret": self.secret.then_some(true),
             "deals": self.deals,
             "rotations": self.rotations,
             "unit": self.unit,
@@ -144,7 +141,7 @@ impl Plan {
             // Omitted if the experiment has none.
             "hypothesis": self.hypothesis,
         });
-        format!("{}\n", omit_nulls(fields, &["agent_seed", "hypothesis", "secret", "specs"]))
+        format!("{}\n", omit_nulls(fields, &["agent_seed", "hypothesis", "specs"]))
     }
 
     /// The run id: BLAKE3 of the lock.

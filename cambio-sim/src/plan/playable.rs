@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use cambio_agents::{AgentSpec, Roster};
-use cambio_core::rng::Key;
 
 use super::blocks::Plan;
 use super::experiment::{FaultPolicy, PlanError};
 use super::lineups::Lineup;
-use super::seeds::Secret;
 
 /// A plan with its agents.
 ///
@@ -39,20 +37,18 @@ pub struct PlayablePlan {
     plan: Plan,
     /// The specs, by the agent's number in [`Plan::agents`].
     specs: Vec<AgentSpec>,
-    /// The secret from which cards and streams are derived, if there is one.
-    secret: Option<Secret>,
     toml: String,
     /// Whether no agent waits for another process or thread, so that the time of agents is CPU time.
     uses_cpu_time: bool,
 }
 
 impl PlayablePlan {
-    pub(super) fn new(plan: Plan, specs: Vec<AgentSpec>, secret: Option<Secret>, toml: String) -> PlayablePlan {
+    pub(super) fn new(plan: Plan, specs: Vec<AgentSpec>, toml: String) -> PlayablePlan {
         let known = cambio_agents::roster();
         let is_own =
             |spec: &AgentSpec| !spec.is_external() && known.in_folder(spec.folder()).parse(&spec.to_string()).is_ok();
         let uses_cpu_time = specs.iter().all(is_own);
-        PlayablePlan { plan, specs, secret, toml, uses_cpu_time }
+        PlayablePlan { plan, specs, toml, uses_cpu_time }
     }
 
     /// The experiment as TOML, which is stored in a run folder as `spec.toml`: the output of
@@ -66,16 +62,6 @@ impl PlayablePlan {
     #[must_use]
     pub fn with_toml(self, toml: impl Into<String>) -> PlayablePlan {
         PlayablePlan { toml: toml.into(), ..self }
-    }
-
-    /// The secret from which cards and streams are derived, if there is one.
-    pub fn secret(&self) -> Option<&Secret> {
-        self.secret.as_ref()
-    }
-
-    /// The random key from which the cards and the agents' streams of a deal are derived.
-    pub fn key(&self, deal: u64) -> Key {
-        self.plan.key_with(self.secret(), deal)
     }
 
     /// Whether the time of agents is CPU time: all agents are agents of this library without another process. Other agents may
@@ -143,28 +129,8 @@ impl Plan {
     /// Adds the agents, so that the plan can be played.
     ///
     /// # Errors
-    /// If the roster lacks an agent of the plan, or if the plan has a secret; then use [`Plan::revealed`].
+    /// If the roster lacks an agent of the plan, or the program lacks an outcome model.
     pub fn with_agents(self, roster: &Roster) -> Result<PlayablePlan, PlanError> {
-        if self.secret {
-            return Err(PlanError::value("secret", "true", "false unless the secret itself is given"));
-        }
-        self.playable(None, roster)
-    }
-
-    /// Like [`Plan::with_agents`], for a plan with a secret.
-    ///
-    /// # Errors
-    /// If the roster lacks an agent of the plan, or the secret does not match the plan's commitment.
-    pub fn revealed(self, secret: Secret, roster: &Roster) -> Result<PlayablePlan, PlanError> {
-        if !self.secret || secret.commitment() != self.seed {
-            let found = format!("commitment {}", secret.commitment());
-            let allowed = format!("the secret with the commitment {}", self.seed);
-            return Err(PlanError::value("secret", found, allowed));
-        }
-        self.playable(Some(secret), roster)
-    }
-
-    fn playable(self, secret: Option<Secret>, roster: &Roster) -> Result<PlayablePlan, PlanError> {
         if let Some(baseline) =
             self.cells.iter().filter_map(|cell| cell.baseline.as_ref()).find(|b| b.model().is_none())
         {
@@ -173,6 +139,6 @@ impl Plan {
             return Err(PlanError::value("baseline", found, allowed));
         }
         let specs = self.agents.iter().map(|agent| roster.parse(&agent.spec)).collect::<Result<_, _>>()?;
-        Ok(PlayablePlan::new(self, specs, secret, String::new()))
+        Ok(PlayablePlan::new(self, specs, String::new()))
     }
 }

@@ -15,7 +15,6 @@ use super::experiment::{
 };
 use super::lineups::Names;
 use super::playable::PlayablePlan;
-use super::seeds::Secret;
 
 /// The maximum number of agents of a plan: the candidates of a tuning, and a field.
 const MOST_AGENTS: usize = 10_010;
@@ -27,14 +26,6 @@ const MOST_NAME: usize = 200;
 const MOST_ORDERED: usize = 6;
 
 impl Experiment {
-    /// Validates the experiment and expands it to a plan. Paths of rule files, bots and networks are relative to `folder`.
-    ///
-    /// # Errors
-    /// If a field is invalid. The message contains the field, the expected value and the value that was found.
-    pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
-        self.plan_with(self.secret.then(Secret::draw), roster, folder)
-    }
-
     /// Checks that no required field is empty, and that lists and the name are not too long.
     fn check_sizes(&self) -> Result<(), PlanError> {
         if self.deals == 0 {
@@ -69,22 +60,12 @@ impl Experiment {
         Ok(is_measured.then(|| Baseline::shipped(rules, seats)))
     }
 
-    /// Like [`Experiment::plan`], with the secret of an existing run if the experiment has `secret = true`.
+    /// Validates the experiment and expands it to a plan. Paths of rule files, bots and networks are relative to `folder`.
     ///
     /// # Errors
-    /// The errors of [`Experiment::plan`].
-    pub fn plan_with(&self, secret: Option<Secret>, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
-        let seed = match (&secret, self.seed, self.agent_seed) {
-            (Some(secret), None, None) if self.secret => secret.commitment(),
-            (None, Some(seed), _) => seed,
-            (None, None, _) => {
-                return Err(PlanError::value("seed", "nothing", "a whole number or a text, unless `secret = true`"));
-            }
-            (Some(_), _, _) => {
-                let found = if self.secret { "true with a seed" } else { "false with a given secret" };
-                return Err(PlanError::value("secret", found, "true without `seed` and `agent_seed`"));
-            }
-        };
+    /// If a field is invalid. The message contains the field, the expected value and the value that was found.
+    pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
+        let seed = self.seed.ok_or_else(|| PlanError::value("seed", "nothing", "a whole number or a text"))?;
         self.check_sizes()?;
         let roster = &roster.in_folder(&folder.join(&self.agents_folder));
         if self.compress {
@@ -156,7 +137,6 @@ impl Experiment {
             name: self.name.clone(),
             seed,
             agent_seed: self.agent_seed.unwrap_or(Seed::AGENTS),
-            secret: self.secret,
             deals: self.deals,
             rotations: self.rotations,
             unit: self.unit,
@@ -170,7 +150,7 @@ impl Experiment {
             agents: agents.iter().map(PlannedAgent::from).collect(),
             cells,
         };
-        Ok(PlayablePlan::new(plan, agents, secret, self.to_toml()))
+        Ok(PlayablePlan::new(plan, agents, self.to_toml()))
     }
 
     /// The hypothesis about agents and a table of the experiment.

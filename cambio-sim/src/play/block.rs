@@ -304,9 +304,8 @@ impl<'p> BlockPlayer<'p> {
                     *lapses = agent.lapses();
                 }
                 let MatchObservers { tally, recorder, luck, watchers } = referee.observer_mut();
-                let record = recorder
-                    .take()
-                    .map(|recorder| recorder.finish(plan.public_key(block.deal), rotation, &labels, &result));
+                let record =
+                    recorder.take().map(|recorder| recorder.finish(plan.key(block.deal), rotation, &labels, &result));
                 rows.records.extend(record);
                 let measured = (&*tally, luck.as_ref());
                 write_rows(plan, block, rotation, measured, &MatchEnding::Played(&result, &lapses), rows);
@@ -349,7 +348,6 @@ impl<'p> BlockPlayer<'p> {
 /// are not in the record.
 pub(crate) fn rows_of_record<'p>(
     plan: &'p Plan,
-    key: Key,
     (block, rotation): (&Block<'p>, usize),
     text: &str,
     lapses: &[Option<u32>; MAX_SEATS],
@@ -357,13 +355,14 @@ pub(crate) fn rows_of_record<'p>(
     let rules = &block.cell.rules;
     let mut observers = MatchObservers::new(plan, block.cell);
     observers.recorder = Some(Recorder::new(rules));
-    let mut playing = Playing::observed(Deal::new(rules, key), block.cell.seats, &mut observers).ok()?;
+    let mut playing =
+        Playing::observed(Deal::new(rules, plan.key(block.deal)), block.cell.seats, &mut observers).ok()?;
     for decision in Record::read(text).ok()?.rounds.iter().flat_map(|round| &round.decisions) {
         playing.act_observed(decision.split_once(' ')?.1.parse().ok()?, &mut observers).ok()?;
     }
     let result = playing.result()?;
     let recorder = observers.recorder.take()?;
-    let record = recorder.finish(plan.public_key(block.deal), rotation, &plan.seated(block, rotation), &result);
+    let record = recorder.finish(plan.key(block.deal), rotation, &plan.seated(block, rotation), &result);
     let mut rows = BlockRows::default();
     let measured = (&observers.tally, observers.luck.as_ref());
     write_rows(plan, block, rotation, measured, &MatchEnding::Played(&result, lapses), &mut rows);

@@ -130,7 +130,7 @@ pub(super) fn fault(
     }
     let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
     let is_illegal = illegal.is_some();
-    let mut record = recorder.stop(plan.public_key(deal), rotation, labels, illegal);
+    let mut record = recorder.stop(plan.key(deal), rotation, labels, illegal);
     record.fields.insert("x-fault".to_owned(), error.to_string().into());
     let halt = cause.filter(|error| !error.is_fault()).cloned();
     let what = error.to_string();

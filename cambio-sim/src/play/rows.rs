@@ -33,11 +33,8 @@ impl<'p> BlockRows<'p> {
         self.records.clear();
     }
 
-    /// Iterates over matches: the row of the match, its rounds, and its players by seat.
-    ///
-    /// # Panics
-    /// If rows are missing.
-    pub fn by_match(&self) -> impl Iterator<Item = (&MatchRow<'p>, &[RoundRow<'p>], &[PlayerRow<'p>])> {
+    /// Iterates over matches: the row of the match, its rounds, and its players by seat. No row may be missing.
+    pub(crate) fn by_match(&self) -> impl Iterator<Item = (&MatchRow<'p>, &[RoundRow<'p>], &[PlayerRow<'p>])> {
         let (mut rounds, mut players) = (&self.rounds[..], &self.players[..]);
         self.matches.iter().map(move |row| {
             let rounds = rounds.split_off(..row.rounds).expect("a match has a row for each round");

@@ -47,8 +47,8 @@ impl TimeSpent {
 /// let experiment = Experiment { deals: 10, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// let timing = Runner::new(&Executor::new(1)?).play(&plan).timing;
-/// let (greedy, all) = (timing.agent(0, 1).unwrap(), timing.total());
-/// assert_eq!((greedy.blocks, all.blocks, all.matches), (10, 10, 20));
+/// let greedy = timing.agent(0, 1).unwrap();
+/// assert_eq!((greedy.blocks, greedy.matches), (10, 20));
 /// assert!(greedy.per_decision().unwrap() < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -91,12 +91,6 @@ impl Timing {
     /// The time of an agent in the timed blocks of a cell, by their numbers in the plan.
     pub fn agent(&self, cell: usize, agent: usize) -> Option<&TimeSpent> {
         self.times.get(&(cell, Some(agent)))
-    }
-
-    /// The time of all blocks.
-    pub fn total(&self) -> TimeSpent {
-        let whole = self.times.iter().filter(|((_, agent), _)| agent.is_none());
-        whole.fold(TimeSpent::default(), |sum, (_, spent)| added(sum, spent))
     }
 
     pub(crate) fn add(&mut self, cell: usize, agent: Option<usize>, spent: &TimeSpent) {

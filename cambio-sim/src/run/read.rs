@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::digest::{Derived, Digest, Extract};
 use crate::disk::RunError;
-use crate::plan::{Block, Payoff, Plan, Secret};
+use crate::plan::{Block, Payoff, Plan};
 use crate::play::{BlockRows, rows_of_record};
 use crate::rows::{FILES, RowReader};
 use crate::store::{BatchEntry, ReadBatch, StoredRun, row_files};
@@ -122,7 +122,6 @@ fn blocks_in<'p>(
 /// of records.
 pub(super) fn replay_records(
     (plan, place): (&Plan, &Path),
-    secret: Option<&Secret>,
     entry: &BatchEntry,
     files: &[Vec<u8>],
 ) -> Result<u64, RunError> {
@@ -136,8 +135,7 @@ pub(super) fn replay_records(
             let mut lapses = [None; MAX_SEATS];
             lapses.iter_mut().zip(players).for_each(|(lapses, row)| *lapses = row.counts.lapses);
             let line = lines.next().unwrap_or_default();
-            let key = plan.key_with(secret, block.deal);
-            let found = rows_of_record(plan, key, (&block, row.key.rotation), line, &lapses);
+            let found = rows_of_record(plan, (&block, row.key.rotation), line, &lapses);
             if !found.is_some_and(|found| {
                 found.matches == std::slice::from_ref(row) && found.rounds == rounds && found.players == players
             }) {

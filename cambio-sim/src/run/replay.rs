@@ -30,11 +30,6 @@ impl From<MatchKey<'_>> for StoredMatch {
     }
 }
 
-/// A match that cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ReplayError(String);
-
 impl StoredMatch {
     /// Plays the match again and returns its record.
     ///
@@ -50,12 +45,12 @@ impl StoredMatch {
     /// assert_eq!(which.play(run, &cambio_agents::roster())?.rounds.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn play(&self, mut run: StoredRun, roster: &Roster) -> Result<Record, ReplayError> {
+    pub fn play(&self, mut run: StoredRun, roster: &Roster) -> Result<Record, String> {
         run.plan.records = true;
-        let plan = run.playable(roster).map_err(|error| ReplayError(error.to_string()))?;
-        let missing = || ReplayError("the run has no such match".to_owned());
+        let plan = run.playable(roster).map_err(|error| error.to_string())?;
+        let missing = || "the run has no such match".to_owned();
         let block = self.block(&plan).ok_or_else(missing)?;
-        let rows = play_block(&plan, &plan.block(block)).map_err(|fault| ReplayError(fault.what.clone()))?;
+        let rows = play_block(&plan, &plan.block(block)).map_err(|fault| fault.what)?;
         rows.records.into_iter().nth(self.rotation).ok_or_else(missing)
     }
 

@@ -10,14 +10,11 @@ use super::batch::replay_batch;
 use super::read::{BatchReader, replay_records};
 use crate::digest::Derived;
 use crate::disk::RunError;
-use crate::plan::{FaultPolicy, PlayablePlan, PlayedBatches, Secret};
+use crate::plan::{FaultPolicy, PlayablePlan, PlayedBatches};
 use crate::store::{BatchEntry, StoredRun};
 
 /// The maximum number of differing batches with a message each.
 const MOST_NAMED: usize = 5;
-
-/// The maximum number of bytes of a page.
-const MOST_PAGE: u64 = 1 << 30;
 
 /// How many batches of a run [`verify`] replays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,26 +44,20 @@ pub struct Findings {
     pub replayed: u64,
     /// The number of selected batches that were not replayed because an agent is not reproducible.
     pub not_reproducible: u64,
-    /// The tables computed from the rows, so that the caller can check other files made from these tables; `None` if
-    /// the rows are unreadable.
-    pub derived: Option<Derived>,
+    /// Whether the tables were checked: not if rows are unreadable.
+    pub has_tables: bool,
 }
 
 impl Findings {
-    /// Checks that a file of a run is the one that its rows give. `is_right` gets the content of the file.
-    pub fn check(&mut self, stored: &StoredRun, name: &str, is_right: impl FnOnce(&[u8]) -> bool) {
-        self.check_up_to(MOST_PAGE, stored, name, is_right);
-    }
-
-    /// Like [`Findings::check`], for a file of at most `most` bytes.
-    fn check_up_to(&mut self, most: u64, stored: &StoredRun, name: &str, is_right: impl FnOnce(&[u8]) -> bool) {
+    /// Checks that a file of a run has the text that its rows give.
+    fn check(&mut self, stored: &StoredRun, name: &str, text: &str) {
         let path = stored.path.join(name);
-        let found = match read_bytes(&path, most) {
+        let found = match read_bytes(&path, text.len() as u64) {
             Err(error) if error.kind() == ErrorKind::FileTooLarge => Ok(None),
             found => found.map(Some),
         };
         match found {
-            Ok(Some(found)) if is_right(&found) => {}
+            Ok(Some(found)) if found == text.as_bytes() => {}
             Err(error) if error.kind() == ErrorKind::NotFound && !stored.claims_complete => {
                 self.unfinished.push(format!("{} does not exist yet", path.display()));
             }
@@ -84,7 +75,6 @@ impl Findings {
         chosen: &BTreeSet<u64>,
     ) -> Result<Option<Derived>, RunError> {
         let plan = &stored.plan;
-        let secret = plan.secret.then(|| Secret::read(&stored.path)).transpose()?;
         let is_repeatable = |playable: &PlayablePlan, batch| {
             plan.batch(batch).all(|number| playable.is_repeatable(plan.block(number).lineup))
         };
@@ -96,7 +86,7 @@ impl Findings {
             self.compared += 1;
             let checked = read.and_then(|(_, files)| {
                 if needs_records(entry.batch) {
-                    self.records += replay_records((plan, &stored.path), secret.as_ref(), entry, &files)?;
+                    self.records += replay_records((plan, &stored.path), entry, &files)?;
                 }
                 Ok(files)
             });
@@ -189,7 +179,7 @@ pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>,
         // The run was interrupted while writing.
         findings.unfinished = loose.into_iter().map(|left| left + "; resuming removes the rest").collect();
     }
-    findings.wrong.extend(stored.manifest_flaws());
+    findings.wrong.extend(stored.manifest_flaw());
     let entries = stored.entries.len() as u64;
     let chosen = match replay {
         ReplayScope::All => entries,
@@ -202,9 +192,9 @@ pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>,
         Ok(derived) => {
             // The derived files of an unfinished run may be older than its rows.
             for (name, text) in derived.iter().filter(|_| stored.is_complete()).flat_map(Derived::files) {
-                findings.check_up_to(text.len() as u64, stored, name, |found| found == text.as_bytes());
+                findings.check(stored, name, &text);
             }
-            findings.derived = derived;
+            findings.has_tables = derived.is_some();
         }
     }
     if let Some(plan) = plan {

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cambio_exec::{FileError, append_regular, build_aside, lock, read_text, write_private, write_whole};
+use cambio_exec::{FileError, append_regular, build_aside, lock, write_whole};
 
 use super::ledger::{BatchEntry, row_files};
 use super::manifest::{Build, Manifest, Origin, Programs, refuse_other};
 use super::stored::StoredRun;
 use crate::digest::{Digest, Extract};
 use crate::disk::RunError;
-use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches, Secret};
+use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches};
 use crate::play::{TIMING_FILE, TIMING_HEADER, Timing};
 
 /// The maximum number of pairs of agents over all tables. For each pair, a run keeps sums of about 150 bytes.
@@ -22,9 +22,6 @@ const MOST_PAIRS: usize = 10_000_000;
 
 /// The interval between two syncs of finished rows.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
-
-/// The file with the secret of a run. Only the owner of the file may read it.
-const SECRET_FILE: &str = "secret";
 
 /// A run folder that is being written. [`StoredRun`] has an example.
 #[derive(Debug)]
@@ -72,20 +69,14 @@ impl RunFolder {
         plan.check_agents()?;
         build_aside(path, |new| {
             let players = (Programs::of(plan.specs()), Build::this());
-            RunFolder::fill(new, plan, (plan.toml(), plan.secret()), players).map(drop)
+            RunFolder::fill(new, plan, plan.toml(), players).map(drop)
         })?;
         RunFolder::resume(path, plan)
     }
 
     /// Fills an empty folder.
-    fn fill(
-        path: &Path,
-        plan: &Plan,
-        (spec, secret): (&str, Option<&Secret>),
-        (programs, build): (Programs, Build),
-    ) -> Result<RunFolder, RunError> {
+    fn fill(path: &Path, plan: &Plan, spec: &str, (programs, build): (Programs, Build)) -> Result<RunFolder, RunError> {
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
-        secret.map_or(Ok(()), |secret| secret.write(path))?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
         plan.cells.iter().filter_map(|cell| cell.baseline.as_ref()).try_for_each(|baseline| baseline.write(path))?;
         let create = |name: &str, header: &[u8]| {
@@ -325,39 +316,14 @@ impl RunFolder {
 
     /// Writes the manifest: the plan, the program and the outcome.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
-        let is_published = self.plan.secret && outcome == "complete";
         let manifest = Manifest {
             build: &self.build,
             outcome,
-            secret: is_published.then(|| Secret::read(&self.path)).transpose()?.map(|secret| secret.to_string()),
             matches: self.matches,
             spec: blake3::hash(self.spec.as_bytes()).to_string(),
             programs: &self.programs,
         };
         Ok(write_whole(&self.path.join("manifest.json"), manifest.to_text(&self.plan).as_bytes())?)
-    }
-}
-
-impl Secret {
-    /// Whether a run folder has a secret.
-    pub fn is_in(folder: &Path) -> bool {
-        folder.join(SECRET_FILE).exists()
-    }
-
-    /// Reads the secret of a run folder.
-    ///
-    /// # Errors
-    /// If the file with the secret cannot be read or is invalid.
-    pub fn read(folder: &Path) -> Result<Secret, RunError> {
-        let file = folder.join(SECRET_FILE);
-        let text = read_text(&file).map_err(RunError::unreadable(&file))?;
-        let secret = text.strip_suffix('\n').and_then(|text| text.parse().ok());
-        secret.ok_or_else(|| RunError::damaged(&file, "it is not 64 hexadecimal digits"))
-    }
-
-    /// Writes the secret into a folder. Only the owner of the file may read it.
-    pub(crate) fn write(&self, folder: &Path) -> Result<(), FileError> {
-        write_private(&folder.join(SECRET_FILE), format!("{self}\n").as_bytes())
     }
 }
 

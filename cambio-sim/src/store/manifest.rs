@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::disk::RunError;
 use crate::object;
-use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Secret, lock_differences};
+use crate::plan::{Cell, Lineup, Plan, PlayablePlan, lock_differences};
 
 pub(crate) const FORMAT: &str = "cambio-run/2";
 
@@ -22,8 +22,6 @@ const OUTCOMES: [&str; 4] = ["begun", "complete", "interrupted", "fault"];
 pub(super) struct Manifest<'r> {
     pub(super) build: &'r Build,
     pub(super) outcome: &'r str,
-    /// The secret of the run, published when the run is complete.
-    pub(super) secret: Option<String>,
     pub(super) matches: u64,
     /// The BLAKE3 hash of `spec.toml`.
     pub(super) spec: String,
@@ -36,7 +34,6 @@ impl Manifest<'_> {
         let mut fields = facts(plan);
         fields.extend(object(json!(self.build)));
         fields.insert("outcome".to_owned(), self.outcome.into());
-        fields.extend(self.secret.iter().map(|secret| ("secret".to_owned(), secret.as_str().into())));
         fields.extend(object(json!({ "matches": self.matches, "spec": self.spec, "programs": self.programs })));
         fields.extend(self.programs.folder.iter().map(|folder| ("folder".to_owned(), folder.as_str().into())));
         let fields = format!("{:#}", Value::Object(fields));
@@ -207,10 +204,6 @@ pub(super) fn is_unchanged(text: &str) -> bool {
 
 /// Checks that a manifest has exactly the bytes that this program writes for this plan. Returns a message if not.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
-    if let Some(published) = manifest["secret"].as_str() {
-        let secret = published.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);
-        secret.ok_or_else(|| format!("`secret` does not match the commitment {}", plan.seed))?;
-    }
     for (field, fact) in facts(plan) {
         if manifest[&field] != fact {
             return Err(format!("`{field}` does not match the lock and the ledger"));
@@ -225,7 +218,6 @@ pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), Str
     let written = Manifest {
         build: &Build::of(manifest),
         outcome,
-        secret: manifest["secret"].as_str().map(str::to_owned),
         matches: manifest["matches"].as_u64().unwrap_or_default(),
         spec: manifest["spec"].as_str().unwrap_or_default().to_owned(),
         programs: &programs.unwrap_or_default(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::ledger::{BatchEntry, LONGEST_LINE, row_files};
 use super::manifest::{self, Build, Programs};
 use crate::disk::RunError;
-use crate::plan::{Plan, PlayablePlan, PlayedBatches, Secret};
+use crate::plan::{Plan, PlayablePlan, PlayedBatches};
 use crate::play::{TIMING_FILE, Timing};
 
 /// The maximum number of bytes of the lock, the manifest, the experiment file and the times.
@@ -137,32 +137,20 @@ impl StoredRun {
         Ok(StoredRun { path, plan, spec, timing, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
     }
 
-    /// The plan with its agents, and with its secret if it has one.
+    /// The plan with its agents.
     ///
     /// # Errors
-    /// If the roster lacks an agent, or the secret is missing or does not match its commitment.
+    /// If the roster lacks an agent.
     pub fn playable(&self, roster: &Roster) -> Result<PlayablePlan, RunError> {
         let (plan, roster) = (self.plan.clone(), &self.programs.place(roster));
-        let playable =
-            if plan.secret { plan.revealed(Secret::read(&self.path)?, roster) } else { plan.with_agents(roster) };
-        Ok(playable?.with_toml(&*self.spec))
+        Ok(plan.with_agents(roster)?.with_toml(&*self.spec))
     }
 
-    /// Messages about errors in the manifest of a complete run.
-    pub(crate) fn manifest_flaws(&self) -> Vec<String> {
+    /// A message if the manifest of a complete run has another number of matches.
+    pub(crate) fn manifest_flaw(&self) -> Option<String> {
         let file = self.path.join("manifest.json");
-        let mut flaws = Vec::new();
-        if self.claims_complete && self.manifest["matches"] != self.matches() {
-            flaws.push(format!("{}: `matches` does not match the lock and the ledger", file.display()));
-        }
-        if self.claims_complete && self.plan.secret {
-            match Secret::read(&self.path) {
-                Ok(secret) if self.manifest["secret"] == secret.to_string().as_str() => {}
-                Ok(_) => flaws.push(format!("{}: `secret` is not the secret of the run", file.display())),
-                Err(error) => flaws.push(error.to_string()),
-            }
-        }
-        flaws
+        let is_other = self.claims_complete && self.manifest["matches"] != self.matches();
+        is_other.then(|| format!("{}: `matches` does not match the lock and the ledger", file.display()))
     }
 
     /// The version of the program that began the run, and the first digits of its git revision.

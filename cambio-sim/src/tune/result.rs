@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use cambio_core::text::noun;
 use cambio_exec::one_or_many;
+use itertools::Itertools as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{ResponsePoint, Values};
 use crate::digest::FEW_DEALS;
 use crate::object;
 use crate::plan::Payoff;
+use crate::table::{NONE, Table, Tables, in_full, number, signed, spread};
 
 /// The result of a tuning: the object of `tuning.json`. The response curve is stored in `curve.csv`.
 ///
@@ -68,6 +71,9 @@ fn field_text<S: Serializer>(field: &[String], into: S) -> Result<S::Ok, S::Erro
     if field == ["self"] { "self".serialize(into) } else { field.serialize(into) }
 }
 
+/// Why a mean has no interval although there are several deals.
+const ALL_AGREE: &str = "all deals agree, so no error can be estimated";
+
 /// The probability of a candidate to beat one opponent from which on the field is far weaker.
 const FAR: f64 = 0.75;
 
@@ -119,6 +125,141 @@ impl TuningResult {
         warnings.extend(self.few_deals(points));
         warnings.extend(self.weak_field(points));
         warnings
+    }
+
+    /// One decimal more than in a tournament, because neighbouring values differ little.
+    fn digits(&self) -> usize {
+        self.payoff.digits() + 1
+    }
+
+    /// Whether a point is the best against its field; in self-play, the best response to its field. If several means are equal, it
+    /// is the first.
+    pub fn is_best(&self, points: &[ResponsePoint], point: &ResponsePoint) -> bool {
+        if let TuningOutcome::AgainstField(found) = &self.found {
+            return point.agent == found.best;
+        }
+        let sign = self.payoff.sign();
+        // `max_by` returns the last of equal points, so in reversed order the first.
+        let curve = points.iter().filter(|other| other.field == point.field).rev();
+        let best = curve.max_by(|one, other| (sign * one.payoff).total_cmp(&(sign * other.payoff)));
+        best.is_some_and(|best| std::ptr::eq(best, point))
+    }
+
+    /// A mean with its interval, or with a note that the mean is fixed by construction.
+    pub fn mean_text(&self, point: &ResponsePoint) -> String {
+        if point.is_mirror {
+            return format!("{} by construction", number(point.payoff, self.digits()));
+        }
+        in_full(point.payoff, point.low.zip(point.high), self.digits())
+    }
+
+    /// The means for people: the curve, or in self-play the best response to each field. `points` are the rows of `curve.csv`.
+    pub fn tables(&self, points: &[ResponsePoint]) -> Tables {
+        let (table, notes) = match &self.found {
+            TuningOutcome::AgainstField(_) => self.curve(points),
+            TuningOutcome::AgainstItself(found) => self.replies(found, points),
+        };
+        Tables { title: String::new(), parts: vec![(String::new(), table, String::new())], notes }
+    }
+
+    fn curve(&self, points: &[ResponsePoint]) -> (Table, String) {
+        let row = |point: &ResponsePoint| {
+            let mark = match point.among_best {
+                _ if self.is_best(points, point) => "*",
+                Some(true) => "=",
+                _ => " ",
+            };
+            let band = match point.low_simultaneous.zip(point.high_simultaneous) {
+                Some(_) if point.is_mirror => "exact".to_owned(),
+                None => NONE.to_owned(),
+                ends => spread(point.payoff, ends, self.digits()).trim_start().to_owned(),
+            };
+            [format!("{mark} {}", point.value), point.deals.to_string(), self.mean_text(point), band]
+        };
+        let mut notes = if points.iter().any(|point| point.low_simultaneous.is_some()) {
+            "* best; = not distinguishable from the best; 95 % band: half the width or the ends of\na simultaneous band for all values\n"
+        } else if points.iter().any(|point| point.among_best.is_some()) {
+            "* best; = not distinguishable from the best on their common deals\n"
+        } else {
+            "* best\n"
+        }
+        .to_owned();
+        if points.iter().any(|point| point.error == Some(0.0) && point.low.is_none()) {
+            notes.extend(["± –: ", ALL_AGREE, "\n"]);
+        }
+        if points.iter().any(|point| point.is_mirror) {
+            notes += "by construction: a value that plays only copies of itself gets a fixed share\n";
+        }
+        (Table::shown(["  value", "deals", "mean", "95 % band"], points.iter().map(row)), notes)
+    }
+
+    fn replies(&self, found: &AgainstItself, points: &[ResponsePoint]) -> (Table, String) {
+        let AgainstItself { deals, values, .. } = found;
+        let row = |(rival, curve): (usize, &[ResponsePoint])| {
+            let best = curve.iter().find(|point| self.is_best(points, point)).expect("there is a value");
+            let (own, level) = (&curve[rival], curve.iter().filter(|point| point.among_best == Some(true)));
+            let mark = if own.among_best == Some(true) { "*" } else { " " };
+            let gain = signed(best.payoff - own.payoff, self.digits());
+            [format!("{mark} {}", own.value), best.value.clone(), gain, level.map(|point| &point.value).join(" ")]
+        };
+        let heads = ["  field", "best reply", "gain", "not distinguishable from the best reply"];
+        let notes = format!(
+            "* not distinguishable from a best reply to itself: may be a symmetric equilibrium\n{deals} {} for each pair of values\n",
+            noun(*deals, "deal")
+        );
+        (Table::shown(heads, points.chunks(values.len()).enumerate().map(row)), notes)
+    }
+
+    /// The result in sentences: the best value, and its comparison with the incumbent. `name` formats the name of an agent.
+    pub fn verdicts(&self, points: &[ResponsePoint], name: impl Fn(&str) -> String) -> Vec<String> {
+        let unit = self.payoff.unit();
+        let luck = if self.adjusted { ", without the luck of the cards" } else { "" };
+        let table = format!("on {}, {} seats{luck}", self.rules, self.seats);
+        let found = match &self.found {
+            TuningOutcome::AgainstField(found) => found,
+            TuningOutcome::AgainstItself(found) => {
+                return found.verdicts(&format!("{} {table}", name(&self.agent)));
+            }
+        };
+        let Some(best) = points.iter().find(|point| point.agent == found.best) else { return Vec::new() };
+        let is_level = |point: &&ResponsePoint| point.among_best == Some(true) && point.agent != found.best;
+        let level = points.iter().filter(is_level).map(|point| &point.value).join(", ");
+        let method = if points.iter().all(|point| point.deals == best.deals) { "Hsu" } else { "paired differences" };
+        let level = match &*level {
+            _ if best.among_best.is_none() => String::new(),
+            "" => format!(", and every other value is significantly worse ({method}, 95 %)"),
+            values => format!("; not distinguishable from it ({method}, 95 %): {values}"),
+        };
+        let (mean, values) = (self.mean_text(best), noun(points.len() as u64, "value"));
+        let mixture = if self.mixture { "the mixture of " } else { "" };
+        let field = self.field.iter().map(|agent| name(agent)).join(" and ");
+        let first = format!(
+            "{} has the best mean, {mean} {unit}, of {} {values} {table} against {mixture}{field}{level}.",
+            name(&found.best),
+            points.len()
+        );
+        let validation = match &found.validation {
+            None => "It was not validated on fresh deals: the mean of the best of many values is too optimistic on the deals that \
+                     selected it."
+                .to_owned(),
+            Some(Validation::Same { incumbent, .. }) => {
+                format!("It is the incumbent, {}, so there is nothing to validate.", name(incumbent))
+            }
+            Some(Validation::Played(Comparison { deals, winner, incumbent, incumbent_mean, difference, low, high })) => {
+                let [winner, mean] = [winner, incumbent_mean].map(|mean| number(*mean, self.digits()));
+                let (difference, ends) = (signed(*difference, self.digits()), low.zip(*high));
+                let is_significant = ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+                let (deals, verb) = (format!("{deals} fresh {}", noun(*deals, "deal")), if is_significant { "" } else { "not " });
+                let [low, high] = [low, high].map(|end| number(end.unwrap_or_default(), self.digits()));
+                let interval = ends.map_or_else(|| format!(" ({ALL_AGREE})"), |_| format!(" (95 % interval {low} to {high})"));
+                format!(
+                    "On {deals} it averages {winner} {unit}, the incumbent {} {mean}: difference {difference}{interval}, {verb}a \
+                     significant difference.",
+                    name(incumbent)
+                )
+            }
+        };
+        vec![first, validation]
     }
 
     fn few_deals(&self, points: &[ResponsePoint]) -> Option<String> {
@@ -188,6 +329,27 @@ pub struct AgainstItself {
     pub nash: Option<Vec<f64>>,
     /// All values, in the order of `nash`.
     pub values: Vec<String>,
+}
+
+impl AgainstItself {
+    /// The equilibria in sentences. `agent` is the agent and the table.
+    fn verdicts(&self, agent: &str) -> Vec<String> {
+        let AgainstItself { symmetric_equilibria: equilibria, nash, values, .. } = self;
+        let of = format!("{} {} of {agent}", values.len(), noun(values.len() as u64, "value"));
+        let first = match &equilibria[..] {
+            [] => format!("None of {of} is a best response to tables full of itself."),
+            found => format!(
+                "Of {of}, not distinguishable from the best response to tables full of itself, as far as the data show: {}.",
+                found.join(", ")
+            ),
+        };
+        let likely = |(share, value): (&f64, &String)| format!("{value} with probability {:.0} %", share * 100.0);
+        let nash = nash.as_ref().map(|nash| {
+            let shares = nash.iter().zip(values).filter(|(share, _)| **share > 0.005).map(likely);
+            format!("Equilibrium of the measured means: {}.", { shares }.join(", "))
+        });
+        std::iter::once(first).chain(nash).collect()
+    }
 }
 
 /// A search method.

@@ -114,9 +114,7 @@ pub struct FieldScores {
 impl TuneOptions {
     /// The values of each question mark, in order.
     pub(super) fn ranges(&self) -> Result<Vec<Values>, StudyError> {
-        let read = |text: &String| {
-            text.parse::<Values>().map_err(|error| StudyError::Option("range", error.said().to_owned()))
-        };
+        let read = |text: &String| text.parse::<Values>().map_err(|error| StudyError::Option("range", error));
         self.range.iter().map(read).collect()
     }
 
@@ -175,23 +173,6 @@ impl TuneOptions {
 
     /// The command that repeats this tuning, with every option that differs from its default and changes the result.
     pub fn command(&self) -> String {
-        const ORDER: [&str; 15] = [
-            "agent",
-            "range",
-            "field",
-            "rules",
-            "seats",
-            "payoff",
-            "luck",
-            "method",
-            "deals",
-            "generations",
-            "validate",
-            "incumbent",
-            "seed",
-            "rounds",
-            "mixture",
-        ];
         let (seed, table) = (self.setting.table.seed("tune"), &self.setting.table);
         let (mut own, default) = (object(self), object(TuneOptions::default()));
         own.insert("rules".to_owned(), table.rules().into());
@@ -199,13 +180,12 @@ impl TuneOptions {
         let is_usual = TuneOptions::default().setting.table.seed("tune") == seed;
         own.insert("seed".to_owned(), if is_usual { "tune".into() } else { seed.to_string().into() });
         let mut words = vec!["cambio".to_owned(), "tune".to_owned()];
-        for name in ORDER {
-            let is_used = name == "deals"
-                || name == "generations" && self.method == MethodName::Cma
-                || own[name] != default[name];
-            let values = match &own[name] {
-                serde_json::Value::Array(values) => values.clone(),
-                value if is_used => vec![value.clone()],
+        for (name, value) in own {
+            let is_used =
+                name == "deals" || name == "generations" && self.method == MethodName::Cma || value != default[&name];
+            let values = match value {
+                serde_json::Value::Array(values) => values,
+                value if is_used => vec![value],
                 _ => Vec::new(),
             };
             for value in values {

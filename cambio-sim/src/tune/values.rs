@@ -7,20 +7,8 @@ use cambio_core::text::excerpt;
 
 /// The values for one question mark: `0..15`, `0..1:0.1` with a step, the list `10,30,100`, or `1..1000 log` for the values
 /// 1, 3, 10, 30, … between the ends. Both ends are included.
-///
-/// ```
-/// use cambio_sim::tune::Values;
-///
-/// let values: Values = "0..1:0.1".parse()?;
-/// assert_eq!((values.count(), values.nth(3), values.at(0.5)), (11, 0.3, 0.5));
-/// let budgets: Values = "20..1000 log".parse()?;
-/// assert_eq!((0..budgets.count()).map(|number| budgets.nth(number)).collect::<Vec<_>>(), [20.0, 30.0, 100.0, 300.0, 1000.0]);
-/// let error = "3..1".parse::<Values>().unwrap_err();
-/// assert_eq!(error.to_string(), "the range must not start above its end, found `3..1`");
-/// # Ok::<(), cambio_sim::tune::ValuesError>(())
-/// ```
 #[derive(Clone, PartialEq, Debug)]
-pub struct Values {
+pub(crate) struct Values {
     text: String,
     spacing: Spacing,
 }
@@ -36,27 +24,16 @@ enum Spacing {
     List(Vec<f64>),
 }
 
-/// A text that is not a range of values.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("the range {0}")]
-pub struct ValuesError(String);
-
-impl ValuesError {
-    /// The message without its subject "the range", for programs that name the range differently.
-    pub fn said(&self) -> &str {
-        &self.0
-    }
-}
-
 impl FromStr for Values {
-    type Err = ValuesError;
+    /// The error without its subject, the range.
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Values, ValuesError> {
+    fn from_str(text: &str) -> Result<Values, String> {
         const MOST_STEPS: f64 = 1e6;
         const FORM: &str = "must be FROM..TO, FROM..TO:STEP, a list or FROM..TO log, such as 0..15, 0..1:0.1, 10,30,100 or \
                             1..1000 log";
         let shown = excerpt(text);
-        let refuse = |expected: &str| ValuesError(format!("{expected}, found `{shown}`"));
+        let refuse = |expected: &str| format!("{expected}, found `{shown}`");
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let made = |spacing| Ok(Values { text: text.to_owned(), spacing });
         if text.contains(',') {
@@ -87,7 +64,7 @@ impl FromStr for Values {
             Err(refuse("must have at most a million values"))
         } else if (steps - steps.round()).abs() > 1e-6 {
             let what = format!("must span a multiple of its step {step}, found `{shown}`");
-            Err(ValuesError(format!("{what}; choose another step with {ends}:STEP")))
+            Err(format!("{what}; choose another step with {ends}:STEP"))
         } else {
             made(Spacing::Even { from, to, step })
         }
@@ -112,7 +89,7 @@ impl fmt::Display for Values {
 
 impl Values {
     /// The number of values, 1 or more.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match &self.spacing {
             Spacing::Even { from, to, step } => ((to - from) / step + 1e-9).floor() as usize + 1,
             Spacing::List(values) => values.len(),
@@ -123,7 +100,7 @@ impl Values {
     ///
     /// # Panics
     /// If a list has no such value.
-    pub fn nth(&self, number: usize) -> f64 {
+    pub(crate) fn nth(&self, number: usize) -> f64 {
         match &self.spacing {
             Spacing::Even { from, step, .. } => ((from + number as f64 * step) * 1e9).round() / 1e9,
             Spacing::List(values) => values[number],
@@ -131,7 +108,22 @@ impl Values {
     }
 
     /// The value nearest to a relative position, from 0 (the start of the range) to 1 (the end).
-    pub fn at(&self, point: f64) -> f64 {
+    pub(crate) fn at(&self, point: f64) -> f64 {
         self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Values;
+
+    #[test]
+    fn ranges_have_steps_or_logarithmic_values() {
+        let values: Values = "0..1:0.1".parse().unwrap();
+        assert_eq!((values.count(), values.nth(3), values.at(0.5)), (11, 0.3, 0.5));
+        let budgets: Values = "20..1000 log".parse().unwrap();
+        let budgets: Vec<f64> = (0..budgets.count()).map(|number| budgets.nth(number)).collect();
+        assert_eq!(budgets, [20.0, 30.0, 100.0, 300.0, 1000.0]);
+        assert_eq!("3..1".parse::<Values>().unwrap_err(), "must not start above its end, found `3..1`");
     }
 }

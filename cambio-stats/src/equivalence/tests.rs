@@ -1,6 +1,9 @@
 use super::*;
 use crate::resampling::{ResampleRng as _, stream};
-use crate::{Moments, Support};
+use crate::{Moments, Support, t_quantile};
+
+/// The level of each of the two tests.
+const ALPHA: f64 = 0.05;
 
 #[test]
 fn equivalence_agrees_with_the_90_percent_interval() {
@@ -8,7 +11,7 @@ fn equivalence_agrees_with_the_90_percent_interval() {
     for support in [Support::Line, Support::Difference] {
         for _ in 0..2000 {
             let interval = Interval::new(0.1 * rng.normal(), Some(0.1 * rng.uniform()), 40, support);
-            let (low, high) = ends(&interval).unwrap();
+            let (low, high) = interval.ends_at(t_quantile(1.0 - ALPHA, interval.freedom())).unwrap();
             let is_inside = low > -0.1 && high < 0.1;
             assert_eq!(p_value(&interval, 0.1).unwrap() < ALPHA, is_inside, "{interval:?}");
         }

@@ -55,14 +55,8 @@ fn errors_name_the_field_and_its_values() {
         ("deals = 'many'", "line 2: field `deals` must be a whole number of at least 1, found 'many'"),
         ("deals = -1", "line 2: field `deals` must be a whole number of at least 1, found -1"),
         ("seats = [2, 'four']", "field `seats` must be a whole number of at least 0, found 'four'"),
-        (
-            "agents = 'greedy'",
-            "line 5: field `agents` must be a list of specs and of tables { spec, name }, found 'greedy'",
-        ),
-        (
-            "agents = [\n  'greedy',\n  3,\n]",
-            "line 5: field `agents` must be a list of specs and of tables { spec, name }, found [",
-        ),
+        ("agents = 'greedy'", "line 5: field `agents` must be a list of specs, found 'greedy'"),
+        ("agents = [\n  'greedy',\n  3,\n]", "line 5: field `agents` must be a list of specs, found ["),
         ("records = 'yes'", "field `records` must be true or false, found 'yes'"),
     ] {
         let field = line.split(' ').next().unwrap();
@@ -81,7 +75,7 @@ fn errors_name_the_field_and_its_values() {
 
 #[test]
 fn results_show_the_names_of_agents() {
-    let agents = r#"["greedy", { spec = 'external("bot --fast")', name = "mine-2" }, "old = greedy(call_at=7)"]"#;
+    let agents = r#"["greedy", 'mine-2 = external("bot --fast")', "old = greedy(call_at=7)"]"#;
     let more = "anchor = 'mine-2'\nlineups = [['old', 'mine-2'], ['greedy', 'greedy(call_at=7)']]";
     let plan = with_agents(agents, more).unwrap();
     let labels: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
@@ -94,27 +88,21 @@ fn results_show_the_names_of_agents() {
 #[test]
 fn names_of_agents_are_unique_and_short() {
     for (agents, sentence) in [
-        ("[{ spec = 'greedy', name = 'x' }, { spec = 'random', name = 'x' }]", "found the name `x` for another agent"),
-        ("['random', { spec = 'greedy', name = 'random' }]", "found the name `random` for another agent"),
-        ("['greedy', { spec = 'greedy(call_at=5)', name = 'x' }]", "found `greedy` and `x = greedy(call_at=5)`"),
-        (
-            "[{ spec = 'greedy', name = '' }]",
-            "must have 1 to 40 of the characters a-z, A-Z, 0-9, `-`, `_` and `.`, found ``",
-        ),
-        ("[{ spec = 'greedy', name = 'a | b' }]", "found `a | b`"),
-        (r#"[{ spec = 'greedy', name = "a\u001b[2J" }]"#, r"found `a\u{1b}[2J`"),
-        ("[{ spec = 'greedy', name = 'a\u{202e}b' }]", "found `a"),
-        ("[{ spec = 'b = greedy', name = 'a' }]", "found `a = b`"),
-        ("[{ spec = 'greedy' }]", "field `name` of an agent is missing; an agent is a spec, or a table with a spec"),
-        ("[{ spec = 'greedy', name = 7 }]", "field `name` of an agent must be a text in quotes, found 7"),
-        ("[{ spec = 'greedy', nme = 'a' }]", "unknown field `nme` of an agent; did you mean `name`?"),
-        ("{ mine = 'greedy' }", "must be a list of specs and of tables { spec, name }, found"),
+        ("['x = greedy', 'x = random']", "found the name `x` for another agent"),
+        ("['random', 'random = greedy']", "found the name `random` for another agent"),
+        ("['greedy', 'x = greedy(call_at=5)']", "found `greedy` and `x = greedy(call_at=5)`"),
+        ("[' = greedy']", "must have 1 to 40 of the characters a-z, A-Z, 0-9, `-`, `_` and `.`, found ``"),
+        ("['a | b = greedy']", "found `a | b`"),
+        (r#"["a\u001b[2J = greedy"]"#, r"found `a\u{1b}[2J`"),
+        ("['a\u{202e}b = greedy']", "found `a"),
+        ("['a = b = greedy']", "found `a = b`"),
+        ("{ mine = 'greedy' }", "must be a list of specs, found"),
         ("['greedy', 'mine = greedy']", "found `greedy` and `mine = greedy`"),
-        ("[7]", "must be a list of specs and of tables { spec, name }, found"),
+        ("[7]", "must be a list of specs, found"),
     ] {
         let found = with_agents(agents, "").map(|plan| plan.lock()).unwrap_err();
         assert!(found.contains(sentence), "{agents}: {found}");
     }
-    let long = |bytes: usize| with_agents(&format!("[{{ spec = 'greedy', name = '{}' }}]", "n".repeat(bytes)), "");
+    let long = |bytes: usize| with_agents(&format!("['{} = greedy']", "n".repeat(bytes)), "");
     assert!(long(40).is_ok() && long(41).is_err());
 }

@@ -22,7 +22,7 @@ fn times_beyond_the_ledger_are_ignored() {
     assert_eq!(text(5).lines().next(), Some("5,classic,2,,3,6,41,0.123456789"));
     let mut twice = timing.clone();
     twice.extend(&timing);
-    assert_eq!((read(&(text(2) + &text(5) + &text(6))), twice.total().blocks), (twice.clone(), 6));
+    assert_eq!((read(&(text(2) + &text(5) + &text(6))), twice.times[&(0, None)].blocks), (twice.clone(), 6));
     assert_eq!(read(&(text(5) + "5,classic,2,greedy,1,2,3,0.1")), timing, "the last line is torn");
     let mut none = Timing::default();
     none.read("threads,matches,seconds\n1,80000,0.463\n", &plan, 5);
