@@ -1036,11 +1036,11 @@ class Checks:
         ]:
             review(match | {"x-person": about})
             assert page.text_content("h1") == titled(match["agents"], **LEVELS), f"{about}: {page.text_content('h1')}"
-            headings = page.locator(".chances h3").all_text_contents()
+            headings = page.locator(".chances h2").all_text_contents()
             assert headings[:2] == ["The costliest decisions", "Luck and decisions"], f"{about}: {headings}, {self.errors}"
             assert not self.errors, f"{about}: {self.errors}"
         review(match | {"x-person": {"seat": "b"}})
-        assert page.text_content(".chances h3") == "Your costliest decisions"
+        assert page.text_content(".chances h2") == "Your costliest decisions"
         # Labels and a rank that mean something in a regular expression or in JavaScript.
         rules = subprocess.run([CAMBIO, "rules", "classic"], check=True, capture_output=True, text=True).stdout
         for suit, end in [("h", "("), ("d", "["), ("c", "+)+$"), ("s", "\\")]:

@@ -113,7 +113,7 @@ function layout(cards, seat) {
     return others.length ? `seen by ${listed(others)}` : face === "?" || letter === shown.seat ? "" : "seen by you";
   };
   const last = (index) => (cards[index] ? seen(cards[index]) : "");
-  return h("div", { class: "layout" }, h("h3", {}, capital(nameOf(letter)), letter === shown.seat ? " – the cards that you know" : ""),
+  return h("div", { class: "layout" }, h("h2", {}, capital(nameOf(letter)), letter === shown.seat ? " – the cards that you know" : ""),
     h("ol", {}, ...cards.map((card, slot) => h("li", {}, card ? cardButton(`${letter}${slot + 1}`, card.face, `Card ${slot + 1} of ${nameOf(letter)}`, last(slot), () => edit(seat, slot)) : h("button", { type: "button", id: `${letter}${slot + 1}`, class: "card", "aria-label": `Slot ${slot + 1} of ${nameOf(letter)}: no card`, onclick: () => edit(seat, slot) }), h("small", {}, last(slot)))),
       cards.length < shown.slots ? h("li", {}, h("button", { type: "button", id: `${letter}0`, class: "more", "aria-label": `Add a card to ${nameOf(letter)}`, onclick: () => { cards.push({ ...UNKNOWN }); draw(); } }, "+")) : null));
 }
@@ -144,7 +144,7 @@ function redraw() {
         choose("Rules", rules, shown.rules, (name) => begin(name, Math.min(layouts.length, presets.find((one) => one.name === name).seats))),
         choose("Players", Array.from({ length: count - 1 }, (_, index) => [String(index + 2), String(index + 2)]), String(layouts.length), (seats) => (preset ? begin(shown.rules, Number(seats)) : null))),
       h("div", { class: "felt" }, ...order.map((letter) => layout(layouts[LETTERS.indexOf(letter)], LETTERS.indexOf(letter))),
-        h("div", { class: "layout" }, h("h3", {}, moment === "held" ? "Your hand, and the pile" : "The pile: its top, and cards that are out"),
+        h("div", { class: "layout" }, h("h2", {}, moment === "held" ? "Your hand, and the pile" : "The pile: its top, and cards that are out"),
           h("ol", {}, ...(moment === "held" ? [h("li", {}, cardButton("held", held ?? "?", "The card in your hand", "", () => pick("The card in your hand", held, (label) => { shown.held = label; draw(); })), h("small", {}, "in your hand"))] : []),
             ...pile.map((label, index) => h("li", {}, cardButton(`pile${index}`, label, index ? "A card on the pile" : "The top of the pile", "tap to remove", remove(index)), h("small", {}, index ? "" : "top"))),
             h("li", {}, h("button", { type: "button", id: "pile", class: "more", "aria-label": pile.length ? "Add a card to the pile" : "Set the top of the pile", onclick: () => pick(pile.length ? "A card on the pile" : "The top of the pile", null, add(pile.length)) }, "+"))))),

@@ -104,8 +104,8 @@ function begin(hello) {
       h("div", { class: "theatre" }, stage, advice, bar),
       // On a narrow window, the two parts of the side are sheets that the bar opens.
       h("div", { class: "side" },
+        h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
         h("div", { id: "happened", popover: "auto", ontoggle: () => { log.scrollTop = log.scrollHeight; } },
-          h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
           h("h2", {}, "What happened"), log),
         h("div", { id: "more", popover: "auto" },
           h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
