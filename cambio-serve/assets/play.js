@@ -209,6 +209,9 @@ async function show(step, stories = [], time = 0) {
   advice.replaceChildren();
   const isTold = guide?.text.textContent;
   isRevealing = Boolean(step.end);
+  // Before the table, because it takes the room that the guide leaves.
+  guide?.show(step);
+  if (guide?.text.textContent !== isTold) fold(false);
   const results = step.end && resultsOf(step, current.cast);
   const finished = results ? board.finish(step.scene, results, time) : board.render(step.scene);
   // At the end of a round, the cards and the scores are enough.
@@ -219,8 +222,6 @@ async function show(step, stories = [], time = 0) {
   if (!step.end) board.glimpse(step.glimpses, current.setting.notes ? GLIMPSE / 2 : GLIMPSE);
   passed.hasNews ||= step.glimpses.length > 0;
   if (step.ask && !step.ask.window && step.scene.phase === "start") sounds.play("turn");
-  guide?.show(step);
-  if (guide?.text.textContent !== isTold) fold(false);
   offer();
   if (!step.end) return;
   await finished;
