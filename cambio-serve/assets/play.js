@@ -494,7 +494,7 @@ function conclude(step) {
     ? [review ? link(review, "Back to the review", { id: "again", class: "button primary" }) : button("Play again", again, first),
       link(`watch.html?table=${number}`, "Review"), button("Share", null, { popovertarget: "share" }),
       h("div", { id: "share", popover: "auto", class: "menu" },
-        button("Save", () => save(number)), ...endButtons(number, current.setting, step), link("./", "New game"))]
+        button("Save", () => save(number)), ...endButtons(number, current.setting, step, question), link("./", "New game"))]
     : [button("Next round", () => send("next", { at: current.step.n }), { class: "primary", id: "next" })]));
   buttons.firstChild.focus({ preventScroll: true });
 }
