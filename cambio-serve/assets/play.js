@@ -448,8 +448,14 @@ async function hint() {
     const { action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (current.step.n === n) {
       const inSpots = (action) => choiceOf(current.cast.you, action, current.cast);
-      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)}: ${inUnit(unit, one.value)}${one.visits === null ? "" : ` after ${counted(one.visits, "trial")}`}`);
-      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`), some.length > 1 ? h("small", {}, `${some.join("; ")} (${unit})`) : "");
+      const trials = ({ visits }) => (visits === null ? "" : ` after ${counted(visits, "trial")}`);
+      const value = (one) => inUnit(unit, one.value) + trials(one);
+      const own = considered.find((one) => one.action === action);
+      const others = considered.filter((one) => one !== own).slice(0, 2)
+        .map((one) => `${inSpots(one.action)}, ${value(one)}`);
+      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`),
+        own && others.length
+          ? h("small", {}, `${capital(unit)}: ${value(own)}. Others: ${others.join("; ")}.`) : "");
       for (const spot of action.split(" ").slice(1)) board.at(spot)?.classList.add("marked");
     }
   } catch (error) {
