@@ -2,6 +2,7 @@
 import { back, capital, front, spoken, withNames } from "./cards.js";
 import { h, LETTERS, listed, RULES, rulesName } from "./common.js";
 import { number } from "./parts.js";
+import { grouped } from "./published.js";
 import { ask } from "./transport.js";
 
 const main = document.getElementById("main");
@@ -214,7 +215,7 @@ function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, wo
   const equals = rest.filter(mayBeBest);
   const most = Math.max(...decisions.map(({ chance }) => chance.mean));
   const row = (one) => h("tr", { class: mayBeBest(one) ? "mine" : "" }, h("th", { scope: "row" }, words(one.action)),
-    h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, `± ${half(one.chance)}`)),
+    h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, ` ± ${half(one.chance)}`)),
     h("td", {}, one.cost ? `${percent(one.cost.mean)} ± ${half(one.cost)}` : "best"), h("td", {}, order.map((letter) => number(one.points[LETTERS.indexOf(letter)])).join(" · ")));
   const asked = rest.find((one) => !mayBeBest(one)) ?? rest[0];
   result.replaceChildren(h("h2", {}, `${capital(words(best.action))}${equals.length ? `, or as good: ${listed(equals.map(({ action }) => words(action)))}` : ""}`),
@@ -222,7 +223,7 @@ function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, wo
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Decisions" }, h("table", { class: "list" },
       h("thead", {}, h("tr", {}, ...["Decision", `You win the ${ofMatch ? "match" : "round"}`, "Cost, wins in 100", `Points at the end: ${order.map(nameOf).join(" · ")}`].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...decisions.map(row)))),
-    h("p", { class: "facts" }, `${worlds} worlds that fit what you know, played out with the Strong player in all seats. All intervals hold together at 95 %.${unmeasured ? ` ${unmeasured} more decisions were not tried, or fell behind early.` : ""}`));
+    h("p", { class: "facts" }, `${grouped(worlds)} worlds that fit what you know, played out with the Strong player in all seats. All intervals hold together at 95 %.${unmeasured ? ` ${unmeasured} more decisions were not tried, or fell behind early.` : ""}`));
 }
 
 // Shows the position of a text.
