@@ -1182,10 +1182,13 @@ class TestServer(Checks):
         page = self.page()
         self.watch(page, self.records, 11)
         self.analyse(page)
+        # The second blunder has several choices.
+        page.keyboard.press("b")
         page.keyboard.press("b")
         page.wait_for_timeout(500)
         page.screenshot(path=folder / "understand.png")
         page.click("role=tab[name=Chances]")
+        page.evaluate("document.querySelector('.split').scrollIntoView()")
         page.screenshot(path=folder / "luck.png")
 
 
