@@ -2,6 +2,7 @@
 import { back, capital, front, spoken, withNames } from "./cards.js";
 import { h, LETTERS, listed, RULES, rulesName } from "./common.js";
 import { number } from "./parts.js";
+import { grouped } from "./published.js";
 import { ask } from "./transport.js";
 
 const main = document.getElementById("main");
@@ -113,7 +114,7 @@ function layout(cards, seat) {
     return others.length ? `seen by ${listed(others)}` : face === "?" || letter === shown.seat ? "" : "seen by you";
   };
   const last = (index) => (cards[index] ? seen(cards[index]) : "");
-  return h("div", { class: "layout" }, h("h3", {}, capital(nameOf(letter)), letter === shown.seat ? " – the cards that you know" : ""),
+  return h("div", { class: "layout" }, h("h2", {}, capital(nameOf(letter)), letter === shown.seat ? " – the cards that you know" : ""),
     h("ol", {}, ...cards.map((card, slot) => h("li", {}, card ? cardButton(`${letter}${slot + 1}`, card.face, `Card ${slot + 1} of ${nameOf(letter)}`, last(slot), () => edit(seat, slot)) : h("button", { type: "button", id: `${letter}${slot + 1}`, class: "card", "aria-label": `Slot ${slot + 1} of ${nameOf(letter)}: no card`, onclick: () => edit(seat, slot) }), h("small", {}, last(slot)))),
       cards.length < shown.slots ? h("li", {}, h("button", { type: "button", id: `${letter}0`, class: "more", "aria-label": `Add a card to ${nameOf(letter)}`, onclick: () => { cards.push({ ...UNKNOWN }); draw(); } }, "+")) : null));
 }
@@ -144,7 +145,7 @@ function redraw() {
         choose("Rules", rules, shown.rules, (name) => begin(name, Math.min(layouts.length, presets.find((one) => one.name === name).seats))),
         choose("Players", Array.from({ length: count - 1 }, (_, index) => [String(index + 2), String(index + 2)]), String(layouts.length), (seats) => (preset ? begin(shown.rules, Number(seats)) : null))),
       h("div", { class: "felt" }, ...order.map((letter) => layout(layouts[LETTERS.indexOf(letter)], LETTERS.indexOf(letter))),
-        h("div", { class: "layout" }, h("h3", {}, moment === "held" ? "Your hand, and the pile" : "The pile: its top, and cards that are out"),
+        h("div", { class: "layout" }, h("h2", {}, moment === "held" ? "Your hand, and the pile" : "The pile: its top, and cards that are out"),
           h("ol", {}, ...(moment === "held" ? [h("li", {}, cardButton("held", held ?? "?", "The card in your hand", "", () => pick("The card in your hand", held, (label) => { shown.held = label; draw(); })), h("small", {}, "in your hand"))] : []),
             ...pile.map((label, index) => h("li", {}, cardButton(`pile${index}`, label, index ? "A card on the pile" : "The top of the pile", "tap to remove", remove(index)), h("small", {}, index ? "" : "top"))),
             h("li", {}, h("button", { type: "button", id: "pile", class: "more", "aria-label": pile.length ? "Add a card to the pile" : "Set the top of the pile", onclick: () => pick(pile.length ? "A card on the pile" : "The top of the pile", null, add(pile.length)) }, "+"))))),
@@ -214,7 +215,7 @@ function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, wo
   const equals = rest.filter(mayBeBest);
   const most = Math.max(...decisions.map(({ chance }) => chance.mean));
   const row = (one) => h("tr", { class: mayBeBest(one) ? "mine" : "" }, h("th", { scope: "row" }, words(one.action)),
-    h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, `± ${half(one.chance)}`)),
+    h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, ` ± ${half(one.chance)}`)),
     h("td", {}, one.cost ? `${percent(one.cost.mean)} ± ${half(one.cost)}` : "best"), h("td", {}, order.map((letter) => number(one.points[LETTERS.indexOf(letter)])).join(" · ")));
   const asked = rest.find((one) => !mayBeBest(one)) ?? rest[0];
   result.replaceChildren(h("h2", {}, `${capital(words(best.action))}${equals.length ? `, or as good: ${listed(equals.map(({ action }) => words(action)))}` : ""}`),
@@ -222,7 +223,7 @@ function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, wo
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Decisions" }, h("table", { class: "list" },
       h("thead", {}, h("tr", {}, ...["Decision", `You win the ${ofMatch ? "match" : "round"}`, "Cost, wins in 100", `Points at the end: ${order.map(nameOf).join(" · ")}`].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...decisions.map(row)))),
-    h("p", { class: "facts" }, `${worlds} worlds that fit what you know, played out with the Strong player in all seats. All intervals hold together at 95 %.${unmeasured ? ` ${unmeasured} more decisions were not tried, or fell behind early.` : ""}`));
+    h("p", { class: "facts" }, `${grouped(worlds)} worlds that fit what you know, played out with the Strong player in all seats. All intervals hold together at 95 %.${unmeasured ? ` ${unmeasured} more decisions were not tried, or fell behind early.` : ""}`));
 }
 
 // Shows the position of a text.

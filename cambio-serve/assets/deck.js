@@ -28,7 +28,7 @@ export function steps({ kinds }) {
   const five = kinds.find(({ points, power }) => points === 5 && !power) ?? kinds[0];
   const other = kinds.find((kind) => kind !== five && kind.rank === five.rank) ?? five;
   const down = () => h("span", { class: "card", "aria-hidden": "true" }, back());
-  const step = (words, ...cards) => h("li", {}, h("span", { class: "fan" }, ...cards), words);
+  const step = (words, ...cards) => h("li", {}, h("span", { class: "fan" }, ...cards), h("span", {}, words));
   return h("ol", { class: "steps" }, step("Draw a card.", down(), down()),
     step("Keep it in place of a card of yours, or discard it.", picture(low), down()),
     step("Snap a card of the same rank onto a discarded one.", picture(five), picture(other)),

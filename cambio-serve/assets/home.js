@@ -48,7 +48,7 @@ function start(options) {
   const notes = check("notes", wish.notes);
   const practice = check("practice", wish.practice);
   const round = check("round", wish.one_round);
-  const reaction = h("select", { id: "reaction" }, ...REACTIONS.map((time) => h("option", { value: time ?? "", selected: time === wish.reaction }, time ? `the fastest: bots need about ${time / 1000} s` : "a random player: no need to hurry")));
+  const reaction = h("select", { id: "reaction" }, ...REACTIONS.map((time) => h("option", { value: time ?? "", selected: time === wish.reaction }, time ? `the fastest: bots need about ${time / 1000} s` : "a random player: no hurry")));
   const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "random" });
   const guided = check("guided", !remembered("guided"));
   guided.addEventListener("change", update);

@@ -275,16 +275,18 @@ export function dailyPanel() {
     isDone || days ? h("ol", { class: "days", "aria-label": "Your last daily deals" }, ...last.map(dayBox)) : "");
 }
 
-// The buttons for the end of a match: copy the result of the daily deal, the link to the deal, and the link to the match.
-export function endButtons(table, { seat, kinds }, { scene }) {
+// The buttons for the end of a match: copy the result of the daily deal, the link to the deal, and the link to
+// the match. The line of a daily deal is added to the result in `place`.
+export function endButtons(table, { seat, kinds }, { scene }, place) {
   if (isServer) return [];
   const deal = keptDeal((one) => one.table === Number(table));
   const buttons = [];
   if (deal) {
     if (deal.points === null) keepDeal({ ...deal, points: pointsOf(scene, kinds, seat) });
-    const status = h("span", { class: "daily", role: "status" });
+    const status = h("small", { class: "daily", role: "status" });
+    place.append(status);
     complete(deal, status);
-    buttons.push(copyResult(deal), status);
+    buttons.push(copyResult(deal));
   }
   const request = requestOf(table);
   if (request) buttons.push(copyButton("Challenge a friend", "Copies a link that opens a table with the same cards and opponents", async () => ({ text: dealLink(request), done: "Link copied" })));

@@ -104,8 +104,8 @@ function begin(hello) {
       h("div", { class: "theatre" }, stage, advice, bar),
       // On a narrow window, the two parts of the side are sheets that the bar opens.
       h("div", { class: "side" },
+        h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
         h("div", { id: "happened", popover: "auto", ontoggle: () => { log.scrollTop = log.scrollHeight; } },
-          h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
           h("h2", {}, "What happened"), log),
         h("div", { id: "more", popover: "auto" },
           h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
@@ -209,6 +209,9 @@ async function show(step, stories = [], time = 0) {
   advice.replaceChildren();
   const isTold = guide?.text.textContent;
   isRevealing = Boolean(step.end);
+  // Before the table, because it takes the room that the guide leaves.
+  guide?.show(step);
+  if (guide?.text.textContent !== isTold) fold(false);
   const results = step.end && resultsOf(step, current.cast);
   const finished = results ? board.finish(step.scene, results, time) : board.render(step.scene);
   // At the end of a round, the cards and the scores are enough.
@@ -219,8 +222,6 @@ async function show(step, stories = [], time = 0) {
   if (!step.end) board.glimpse(step.glimpses, current.setting.notes ? GLIMPSE / 2 : GLIMPSE);
   passed.hasNews ||= step.glimpses.length > 0;
   if (step.ask && !step.ask.window && step.scene.phase === "start") sounds.play("turn");
-  guide?.show(step);
-  if (guide?.text.textContent !== isTold) fold(false);
   offer();
   if (!step.end) return;
   await finished;
@@ -447,8 +448,14 @@ async function hint() {
     const { action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (current.step.n === n) {
       const inSpots = (action) => choiceOf(current.cast.you, action, current.cast);
-      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)}: ${inUnit(unit, one.value)}${one.visits === null ? "" : ` after ${counted(one.visits, "trial")}`}`);
-      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`), some.length > 1 ? h("small", {}, `${some.join("; ")} (${unit})`) : "");
+      const trials = ({ visits }) => (visits === null ? "" : ` after ${counted(visits, "trial")}`);
+      const value = (one) => inUnit(unit, one.value) + trials(one);
+      const own = considered.find((one) => one.action === action);
+      const others = considered.filter((one) => one !== own).slice(0, 2)
+        .map((one) => `${inSpots(one.action)}, ${value(one)}`);
+      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`),
+        own && others.length
+          ? h("small", {}, `${capital(unit)}: ${value(own)}. Others: ${others.join("; ")}.`) : "");
       for (const spot of action.split(" ").slice(1)) board.at(spot)?.classList.add("marked");
     }
   } catch (error) {
@@ -493,7 +500,7 @@ function conclude(step) {
     ? [review ? link(review, "Back to the review", { id: "again", class: "button primary" }) : button("Play again", again, first),
       link(`watch.html?table=${number}`, "Review"), button("Share", null, { popovertarget: "share" }),
       h("div", { id: "share", popover: "auto", class: "menu" },
-        button("Save", () => save(number)), ...endButtons(number, current.setting, step), link("./", "New game"))]
+        button("Save", () => save(number)), ...endButtons(number, current.setting, step, question), link("./", "New game"))]
     : [button("Next round", () => send("next", { at: current.step.n }), { class: "primary", id: "next" })]));
   buttons.firstChild.focus({ preventScroll: true });
 }

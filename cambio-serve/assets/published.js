@@ -81,7 +81,7 @@ function matchTable(name, matches, heads, cells) {
   return h("table", { class: "list" },
     h("thead", {}, h("tr", {}, ...["match", "table", "deal", "players (seat a first)", "won by", ...heads, ""].map((head) => (head ? h("th", { scope: "col" }, head) : h("td"))))),
     h("tbody", {}, ...matches.map((match) => h("tr", {},
-      ...[match.number + 1, match.table.name, match.deal, match.agents.map((spec) => botOf(spec).name).join(", "), match.winners, ...cells(match)].map((cell) => h("td", {}, cell)),
+      ...[match.number + 1, rulesName(match.table.name), match.deal, match.agents.map((spec) => botOf(spec).name).join(", "), match.winners, ...cells(match)].map((cell) => h("td", {}, cell)),
       h("td", {}, h("a", { href: `watch.html?published=${name}&match=${match.number + 1}`, "aria-label": `Watch match ${match.number + 1}` }, "watch"))))));
 }
 

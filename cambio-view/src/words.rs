@@ -97,7 +97,7 @@ fn turn(rules: &Rules) -> String {
     if spec.take {
         line += ", or take the open card (the top of the discard pile)";
     }
-    line += ". Keep it in place of one of your cards (which is discarded), or discard it.";
+    line += ". Keep it and discard one of your cards, or discard the drawn card.";
     if rules.kinds().iter().any(|kind| kind.copies > 0 && !kind.power.is_none()) {
         line += " If the drawn card has a power, discarding it lets you use the power.";
     }

@@ -249,7 +249,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     };
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
-      h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
+      h("h2", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, grade }) =>
         h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}`, onclick: () => viewer.tab("Why") }, `${d}. ${deedOf(by, action, cast)}`), ": ", h("b", { class: `grade ${grade}` }, grade),
           `${hundreds(cost)} wins in 100; “${choiceOf(by, cost.best, cast)}” was better. `, viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),

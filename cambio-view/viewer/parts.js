@@ -51,7 +51,7 @@ export function split({ parts, one_round: isRound, player }, cast) {
   const sentence = `Before the deal, ${name(seat)} had a chance of ${before} % to win the ${isRound ? "round" : "match"}. Luck of the deal ${signed(deal)}, luck of the draws ${signed(draws)}, ${owner(seat)} ${cast.you ? "" : "own "}decisions ${signed(decisions[seat])}, ${listed([...others, `everything else (such as unseen cards) ${signed(rest)}`])}: ${result} % after the round.`;
   const row = (name, estimates, shown) => h("tr", {}, h("th", { scope: "row" }, name), ...seats.map((one) => h("td", {}, shown(one), estimates?.[one].half ? h("small", {}, ` ± ${number(100 * estimates[one].half, 0)}`) : "")));
   return [
-    h("h3", {}, "Luck and decisions"),
+    h("h2", {}, "Luck and decisions"),
     h("p", { class: "split" }, sentence),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Luck and decisions" }, h("table", { class: "costs parts" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "in % of a win"), ...seats.map((one) => h("th", { scope: "col" }, h("span", { class: `key s${one}` }, capital(name(one))))))),
@@ -92,6 +92,6 @@ export function summary({ decisions, parts, least, mistake }, { people, you }) {
       isUnjudged ? ` ${counted(open, "decision")} could not be judged.` : "",
       parts ? ` Luck of the deal and the draws: ${signed(all[seat].deal + all[seat].draws)} ± ${number(100 * sum([parts.deal[seat], parts.draws[seat]]).half, 0)}.` : "");
   };
-  return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...people.map(line)),
+  return [h("h2", {}, "Each player in this round"), h("ul", { class: "summary" }, ...people.map(line)),
     h("p", { class: "facts" }, `These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost at least ${number(100 * mistake)} wins in 100, and a blunder ${number(100 * least, 0)}, even at the low end of the 95 % interval.`)];
 }

@@ -112,36 +112,46 @@ export class Board {
   // Gives the cards the largest widths with which the table fits, and chooses the number of rows of a seat.
   enlarge() {
     const set = (name, width) => this.root.style.setProperty(name, `${width}px`);
-    // The largest width in pixels for which the table fits.
+    const fitsWith = (set, width) => { set(width); return this.fits(); };
+    // The largest width in pixels for which the table fits. Each try takes some milliseconds. On a wide table,
+    // the largest width often fits.
     const largest = (low, high, set) => {
+      if (this.isWide && fitsWith(set, high)) return high;
       while (high - low > 0.5) {
         const width = (low + high) / 2;
-        set(width);
-        if (this.fits()) low = width;
+        if (fitsWith(set, width)) low = width;
         else high = width;
       }
       set(low);
       return low;
     };
     const factor = OWN[Number(this.isWide)];
+    const setBoth = (width) => { set("--u", width); set("--v", factor * width); };
+    const setOwn = (width) => set("--v", width);
     const own = this.hand < ROW[Number(this.isWide)] ? [1] : [1, 2];
-    // The seat at the bottom always has room for a penalty card.
-    const ways = [0, 1].flatMap((spare) => [1, 2].flatMap((rows) => own.map((ownRows) => {
+    let best = { size: 0, room: [1, 1] };
+    const ways = [1, 0].flatMap((spare) => [1, 2].flatMap((rows) => own.map((one) => [spare, rows, one])));
+    for (const [spare, rows, ownRows] of ways) {
       this.rows = [ownRows, rows];
+      // The seat at the bottom always has room for a penalty card.
       this.room = [1, spare];
       this.line();
-      const width = largest(SMALLEST, LARGEST, (width) => { set("--u", width); set("--v", factor * width); });
-      const own = largest(factor * width, OWN_LARGEST, (own) => set("--v", own));
-      return { rows: this.rows, room: this.room, width, own, size: width ** 2 * own };
-    })));
-    const largestOf = (some) => some.reduce((one, other) => (other.size > one.size ? other : one));
-    const [best, roomy] = [largestOf(ways), largestOf(ways.filter(({ room }) => room[1]))];
-    const chosen = roomy.size >= ROOMY * best.size ? roomy : best;
-    Object.assign(this, { rows: chosen.rows, room: chosen.room });
-    set("--u", chosen.width);
-    set("--v", chosen.own);
+      // A way with a size up to this one would not be chosen, so its searches begin there.
+      const size = best.size / (spare < best.room[1] ? ROOMY : 1);
+      const most = Math.min(OWN_LARGEST, this.root.clientWidth / Math.ceil((this.hand + 1) / ownRows));
+      const [least, high] = [Math.max(SMALLEST, Math.sqrt(size / most)), Math.min(LARGEST, most / factor)];
+      if (best.size && (least >= high || !fitsWith(setBoth, least))) continue;
+      const width = largest(least, high, setBoth);
+      const low = Math.max(factor * width, size / width ** 2);
+      if (best.size && (low >= most || !fitsWith(setOwn, low))) continue;
+      const own = largest(low, most, setOwn);
+      best = { rows: this.rows, room: this.room, width, own, size: width ** 2 * own };
+    }
+    Object.assign(this, { rows: best.rows, room: best.room });
+    set("--u", best.width);
+    set("--v", best.own);
     this.line();
-    this.root.classList.toggle("centred", chosen.room[1] > 0);
+    this.root.classList.toggle("centred", best.room[1] > 0);
     if (!this.fits()) this.root.classList.remove("centred");
   }
 

@@ -168,7 +168,9 @@ export function watch(root, film, { chances, playOn, open } = {}) {
     rounds.value = r;
     onward.textContent = `Play on from here${decider() === cast.you ? "" : ` as ${name(decider())}`}`;
     onward.disabled = at === places.length - 1 && !shownBefore();
-    caption.textContent = `Round ${r + 1}, decision ${d} of ${frames.length - 1}: ${decided(frame)}`;
+    // A phone has no room for the first words.
+    caption.replaceChildren(h("span", { class: "where" }, `Round ${r + 1}, decision `),
+      `${d} of ${frames.length - 1}: ${decided(frame)}`);
     slider.setAttribute("aria-valuetext", caption.textContent);
     const told = frame.lines.map(words);
     lines.replaceChildren(...[...new Set([described(frame)[0], ...told])].map((line) => h("li", {}, line)));

@@ -282,11 +282,11 @@ class ReplayChecks(Checks):
         ]:
             review(match | {"x-person": about})
             assert page.text_content("h1") == titled(match["agents"], **LEVELS), f"{about}: {page.text_content('h1')}"
-            headings = page.locator(".chances h3").all_text_contents()
+            headings = page.locator(".chances h2").all_text_contents()
             assert headings[:2] == ["The costliest decisions", "Luck and decisions"], f"{about}: {headings}, {self.errors}"
             assert not self.errors, f"{about}: {self.errors}"
         review(match | {"x-person": {"seat": "b"}})
-        assert page.text_content(".chances h3") == "Your costliest decisions"
+        assert page.text_content(".chances h2") == "Your costliest decisions"
         # Labels and a rank that mean something in a regular expression or in JavaScript.
         rules = subprocess.run([CAMBIO, "rules", "classic"], check=True, capture_output=True, text=True).stdout
         for suit, end in [("h", "("), ("d", "["), ("c", "+)+$"), ("s", "\\")]:
@@ -378,10 +378,13 @@ class TestServer(ReplayChecks):
         page = self.page()
         self.watch(page, self.records, 11)
         self.analyse(page)
+        # The second blunder has several choices.
+        page.keyboard.press("b")
         page.keyboard.press("b")
         page.wait_for_timeout(500)
         page.screenshot(path=folder / "understand.png")
         page.click("role=tab[name=Chances]")
+        page.evaluate("document.querySelector('.split').scrollIntoView()")
         page.screenshot(path=folder / "luck.png")
 
 

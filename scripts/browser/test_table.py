@@ -71,6 +71,24 @@ class TableChecks(Checks):
         assert shown.count("Snap") == 2 and shown[-1] == "Call" and "Peek" in shown, shown
         self.is_well(page, "the end of the guide")
 
+    def test_a_lesson_on_a_phone(self):
+        """On a phone, a tap answers the question of a lesson, also after the end of the round."""
+        page = self.page(360, height=740, has_touch=True)
+        page.goto(self.address)
+        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
+        page.evaluate("(async () => (await import(new URL('assets/guide.js', document.baseURI))).openLesson(3))()")
+        page.wait_for_selector(".pointed")
+        while page.text_content(".guide b") != "One question":
+            heading, before = page.text_content(".guide b"), page.text_content(".guide p")
+            page.tap(".pointed")
+            if heading == "Call":
+                page.wait_for_timeout(600)
+                page.tap("[data-confirm]")
+            until(page, "(before) => document.querySelector('.guide p').textContent !== before", before)
+        page.wait_for_selector(".bar.result")
+        page.tap(".guide p button")
+        assert page.text_content(".guide b") in ("Right", "Not quite")
+
     def test_a_page_that_is_loaded_again(self):
         page, person = self.table("classic", ["greedy", "sharp"], seed=11, calls=0)
         for _ in range(4):
