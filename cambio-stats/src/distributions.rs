@@ -50,7 +50,13 @@ pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
 ///
 /// # Panics
 /// If the degrees of freedom are not positive.
-pub(crate) fn t_p_value(statistic: f64, freedom: f64) -> f64 {
+///
+/// # Examples
+/// ```
+/// assert!((cambio_stats::t_p_value(-2.776, 4.0) - 0.05).abs() < 1e-4);
+/// assert_eq!(cambio_stats::t_p_value(f64::INFINITY, f64::INFINITY), 0.0);
+/// ```
+pub fn t_p_value(statistic: f64, freedom: f64) -> f64 {
     assert!(freedom > 0.0, "degrees of freedom must be positive");
     if freedom.is_infinite() {
         return 2.0 * normal_cdf(-statistic.abs());
@@ -152,7 +158,14 @@ fn continued_fraction(first: f64, terms: impl Fn(f64) -> (f64, f64)) -> f64 {
 ///
 /// # Panics
 /// If the degrees of freedom are not positive, or the level is not between 0 and 1.
-pub(crate) fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
+///
+/// # Examples
+/// ```
+/// // Five clusters, and an effect of two standard deviations of a cluster.
+/// let power = cambio_stats::t_power(2.0 * 5_f64.sqrt(), 4.0, 0.05);
+/// assert!((power - 0.909).abs() < 1e-3);
+/// ```
+pub fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
     let critical = t_quantile(1.0 - alpha / 2.0, freedom);
     let rejects =
         |error: f64| normal_cdf(noncentrality - critical * error) + normal_cdf(-noncentrality - critical * error);
@@ -196,7 +209,12 @@ pub fn normal_cdf(at: f64) -> f64 {
 }
 
 /// The quantile of the standard normal distribution.
-pub(crate) fn normal_quantile(probability: f64) -> f64 {
+///
+/// # Examples
+/// ```
+/// assert!((cambio_stats::normal_quantile(0.975) - 1.96).abs() < 1e-4);
+/// ```
+pub fn normal_quantile(probability: f64) -> f64 {
     let tail = probability.min(1.0 - probability);
     if tail >= 0.5 {
         return 0.0;

@@ -53,7 +53,7 @@ pub mod sprt;
 pub mod stopping;
 
 pub use control::ControlVariate;
-pub use distributions::{f_tail, normal_cdf, t_quantile};
+pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
 pub use independent::independent_difference;
 pub use interval::{Interval, LEVEL, Shape, Support};
 pub use joint::Joint;

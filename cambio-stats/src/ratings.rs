@@ -22,7 +22,7 @@ use crate::interval::{Interval, Support};
 use crate::matrix::{Matrix, Vector};
 
 /// The maximum number of players in one ranking.
-pub(crate) const MAX_ENTRIES: usize = 8;
+pub const MAX_ENTRIES: usize = 8;
 
 /// The ranking of one game: the player in each position, and its rank; positions without a player have rank 0.
 ///

@@ -198,11 +198,44 @@ impl SimultaneousIntervals {
     }
 }
 
+/// P-values corrected for multiple testing (Holm 1979, "A simple sequentially rejective multiple test procedure").
+///
+/// # Examples
+/// ```
+/// use cambio_stats::simultaneous::holm;
+///
+/// // The smallest is multiplied by three, the next by two; none becomes smaller than its predecessor.
+/// assert_eq!(holm(&[0.01, 0.5, 0.03]), [0.03, 0.5, 0.06]);
+/// ```
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&one, &other| p_values[one].total_cmp(&p_values[other]));
+    let mut corrected = vec![0.0; p_values.len()];
+    let mut most: f64 = 0.0;
+    for (index, &test) in order.iter().enumerate() {
+        most = most.max((p_values.len() - index) as f64 * p_values[test]).min(1.0);
+        corrected[test] = most;
+    }
+    corrected
+}
+
 /// The candidates that are not distinguishable from the best: candidate i is excluded if another mean is higher by more
 /// than the quantile of the largest such difference (Edwards and Hsu 1983, "Multiple comparisons with the best
 /// treatment", eq. 2.2, with the quantile as in [`SimultaneousIntervals`]). The true best is in the set with
 /// probability `level` or more.
-pub(crate) fn best_set(means: &[f64], covariance: &Matrix, freedom: f64, level: f64, rng: &mut impl Rng) -> Vec<bool> {
+///
+/// # Examples
+/// ```
+/// use cambio_stats::Matrix;
+/// use cambio_stats::simultaneous::best_set;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
+///
+/// // Three means whose standard errors are 0.1: the second is close to the best, the third is not.
+/// let covariance = Matrix::identity(3, 3) * 0.01;
+/// let best = best_set(&[1.0, 0.95, 0.2], &covariance, 100.0, 0.95, &mut ChaCha8Rng::seed_from_u64(1));
+/// assert_eq!(best, [true, true, false]);
+/// ```
+pub fn best_set(means: &[f64], covariance: &Matrix, freedom: f64, level: f64, rng: &mut impl Rng) -> Vec<bool> {
     let size = means.len();
     if size < 2 {
         return vec![true; size];

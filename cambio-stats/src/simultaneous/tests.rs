@@ -2,6 +2,15 @@ use super::*;
 use crate::distributions::t_p_value;
 use crate::resampling::stream;
 
+/// Reference: `statsmodels.stats.multitest.multipletests(method="holm")`.
+#[test]
+fn holm_multiplies_and_keeps_the_order() {
+    let corrected = holm(&[0.01, 0.04, 0.03, 0.5]);
+    for (found, expected) in corrected.iter().zip([0.04, 0.09, 0.09, 0.5]) {
+        assert!((found - expected).abs() < 1e-12);
+    }
+}
+
 #[test]
 fn simultaneous_quantiles_are_those_of_tables() {
     let factor = |size: usize, contrasts| {
