@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     let page = args.html.as_deref().map(OutputFile::reserve).transpose()?;
     let mut replay = None;
     let mut out = BufWriter::new(stdout());
-    let (mut passed, mut failed, mut stopped) = (0u64, 0u64, 0u64);
+    let (mut passed, mut failed, mut stopped, mut missing) = (0u64, 0u64, 0u64, 0u64);
     let mut number = 0u64;
     let hint = if args.file.is_dir() { "; give a file, such as the records.jsonl of a run with --records" } else { "" };
     let unreadable = |error| format!("cannot read {}: {error}{hint}", args.file.display());
@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         if page.is_some() && number == args.line {
             replay = Some(read(&line).and_then(|record| Ok((Replay::of(&record)?, record))));
         }
-        let (checked, fault) = check(&line, args, &mut out)?;
+        let (checked, fault) = check(&line, args, &mut missing, &mut out)?;
         match &checked {
             Ok(_) => passed += 1,
             Err(_) => failed += 1,
@@ -136,6 +136,14 @@ pub(super) fn run(args: &Args) -> CliResult {
         let (replay, record) = replay.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
         let reviews = if args.analysis { analysis(&record)? } else { Vec::new() };
         page.write(|out| out.write_all(replay.page(&reviews).as_bytes()))?;
+    }
+    if let Some(Moment { round, decision }) = args.position {
+        if missing == passed && failed == 0 {
+            return Err(format!("{} has no decision {decision} in round {round}", args.file.display()).into());
+        }
+        if missing > 0 {
+            say!("{missing} of {passed} records have no decision {decision} in round {round}");
+        }
     }
     let stopped = if stopped > 0 { format!(", {stopped} stopped with a fault") } else { String::new() };
     let sum = format!("{passed} passed, {failed} failed{stopped}");
@@ -204,8 +212,8 @@ fn read(line: &[u8]) -> Result<Record, InvalidRecord> {
 /// The record of a line with its results filled in, and the fault with which the match stopped.
 type Checked = (Result<Record, InvalidRecord>, Option<String>);
 
-/// Replays one line.
-fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Checked> {
+/// Replays one line. `missing` counts the records without the wanted position.
+fn check(line: &[u8], args: &Args, missing: &mut u64, out: &mut impl Write) -> std::io::Result<Checked> {
     let record = match read(line) {
         Ok(record) => record,
         Err(flaw) => return Ok((Err(flaw), None)),
@@ -223,7 +231,7 @@ fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Chec
         let replayed = replay(&record, &mut finder);
         match finder.found {
             Some(position) => writeln!(out, "{position}")?,
-            None => say!("no record of decision {decision} in round {round}"),
+            None => *missing += u64::from(replayed.is_ok()),
         }
         return Ok((replayed, fault));
     }

@@ -130,6 +130,12 @@ fn records_are_accepted_from_a_file_and_from_standard_input() {
     }
     let refused = cambio(&folder, "replay --position 1 out/records.jsonl");
     assert!(text(&refused.stderr).contains("expected the numbers of a round and of a decision, from 1, such as 1.12"));
+    let none = fails(&folder, 1, "replay --position 1.9999 out/records.jsonl");
+    assert!(none.contains("out/records.jsonl has no decision 9999 in round 1"), "{none}");
+    let some = cambio(&folder, "replay --position 1.20 out/records.jsonl");
+    let found = text(&some.stdout).lines().count();
+    let sentence = format!("{} of 162 records have no decision 20 in round 1", 162 - found);
+    assert!(some.status.success() && text(&some.stderr).contains(&sentence), "{}", text(&some.stderr));
 }
 
 #[test]
