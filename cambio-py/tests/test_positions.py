@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cambio_game as cambio
-from conftest import cambio_prints, positions
+from conftest import cambio_prints, needs_the_command, positions
 
 TEXT = "classic a=7s,2h,?,? b=?/b,?/b,?,? turns=5 pile=9c,4d"
 
@@ -31,6 +31,7 @@ def test_worlds_keep_what_the_seat_knows() -> None:
         position.worlds(0)
 
 
+@needs_the_command
 def test_advice_is_that_of_the_command() -> None:
     table = cambio.Position(TEXT).advise(games=400, opponents="sharp", seed=2)
     assert str(table) == cambio_prints("advise", TEXT, "--games", 400, "--opponents", "sharp", "--seed", 2)
