@@ -77,7 +77,7 @@ type Result<T> = std::result::Result<T, RequestError>;
 /// | request | answer |
 /// |---|---|
 /// | `api/options` | the rules and agents for a new table |
-/// | POST `api/tables/N/open` | opens table `N` from a [`TableRequest`] and, if the page has them, the decisions so far |
+/// | POST `api/tables/N/open` | opens table `N` from a request and, if the page has them, the decisions so far |
 /// | `api/tables/N/events?from=M` | the steps from number `M` on, or the current state if `M` is missing or too old; waits for news |
 /// | POST `api/tables/N/act`, `next`, `undo`, `hint`, `close` | what the person at the table wants |
 /// | `api/tables/N/record`, `replay` | the finished match |

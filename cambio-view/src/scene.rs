@@ -119,8 +119,8 @@ pub(crate) struct HeldCardView {
 
 /// The content of a page that shows a table at one moment.
 ///
-/// [`Scene::seen`] takes an [`Observation`], so the scene shows only faces that this seat has legitimately seen.
-/// [`Scene::of_state`] shows every card; it is for matches that are over. Both scenes also show which seats have seen
+/// A scene of a seat is made from an [`Observation`], so it shows only faces that this seat has legitimately seen.
+/// A scene of a state shows every card; it is for matches that are over. Both scenes also show which seats have seen
 /// each card.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct Scene {
