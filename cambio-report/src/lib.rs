@@ -5,7 +5,7 @@
 //! depends on the machine.
 //!
 //! A [`Page`] is data: sections of headings, paragraphs, tables and figures. `templates/page.html` has the layout of all pages,
-//! `templates/prose.txt` their sentences, and `figure` draws forest plots, histograms and curves as SVG. [`Page::plots`] returns
+//! `templates/prose.txt` their sentences, and `figure` draws forest plots and curves as SVG. [`Page::plots`] returns
 //! the figures as separate files. A new plot is a function in `figure` and a call in the module of its page.
 
 #[cfg(feature = "learn")]
