@@ -518,4 +518,4 @@ fn broken(number: usize) -> SessionError {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,8 +2,9 @@ use cambio_agents::roster;
 use cambio_core::{Deal, Playing, Record, Rules, replay};
 
 use super::*;
+use crate::SessionConfig;
 use crate::hint::hint;
-use crate::{Session, SessionConfig};
+use crate::session::tests::play_to_the_end;
 
 #[test]
 fn reaction_times_have_their_median_and_spread() {
@@ -51,16 +52,9 @@ fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
     let opponents = vec![roster().parse("random").unwrap(); 3];
     let config =
         SessionConfig { practice: true, reaction: Some(700), ..SessionConfig::alone(deal, Seat::B, opponents) };
-    let mut session = Session::new(config);
-    let mut asked = 0;
-    while session.latest().end.is_none() {
-        if let Some(job) = session.job() {
-            session.finish(job(&|| true));
-            continue;
-        }
-        asked += 1;
+    play_to_the_end(config, |session, asked| {
         if again && asked % 5 == 0 && session.take_back(session.latest().n).is_ok() {
-            continue;
+            return;
         }
         let step = session.latest();
         let choices = &step.ask.as_ref().expect("the person decides").choices;
@@ -68,8 +62,7 @@ fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
         let choice = wanted.iter().find_map(|verb| choices.iter().find(|choice| choice.starts_with(verb)));
         let (at, choice) = (step.n, choice.unwrap_or(&choices[0]).clone());
         session.act(at, &choice, time).unwrap();
-    }
-    session.record().unwrap()
+    })
 }
 
 /// The person's place in each race, and the number of seats in that race.
@@ -109,14 +102,9 @@ fn a_hint_after_a_race_sees_the_table_as_it_is() {
     let opponents = vec![roster().parse("random").unwrap(); 3];
     let config =
         SessionConfig { practice: true, reaction: Some(700), ..SessionConfig::alone(deal, Seat::B, opponents) };
-    let mut session = Session::new(config);
     let adviser = roster().parse("greedy").unwrap();
     let mut hints = 0;
-    while session.latest().end.is_none() {
-        if let Some(job) = session.job() {
-            session.finish(job(&|| true));
-            continue;
-        }
+    let record = play_to_the_end(config, |session, _| {
         let action = hint(session.config(), &session.actions(), &adviser, &|| true).unwrap().action;
         let step = session.latest();
         let choices = &step.ask.as_ref().expect("the person decides").choices;
@@ -125,6 +113,6 @@ fn a_hint_after_a_race_sees_the_table_as_it_is() {
         let snap = choices.iter().find(|choice| choice.starts_with("snap"));
         let (at, choice) = (step.n, snap.cloned().unwrap_or(action));
         session.act(at, &choice, Some(650)).unwrap();
-    }
-    assert!(hints > 0 && session.record().unwrap().rounds.iter().any(|round| !round.races.is_empty()));
+    });
+    assert!(hints > 0 && record.rounds.iter().any(|round| !round.races.is_empty()));
 }

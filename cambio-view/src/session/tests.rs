@@ -5,12 +5,8 @@ use serde_json::json;
 use super::*;
 use crate::Replay;
 
-/// The record of a match in which the person passes or takes the first decision. For practice, it asks for two hints and
-/// undoes one decision.
-fn played(practice: bool) -> Record {
-    let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
-    let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
-    let config = SessionConfig { practice, ..SessionConfig::alone(deal, Seat::B, opponents) };
+/// Plays a match to its end. `decide` takes a decision of the person; its argument is the number of decisions, this one included.
+pub(crate) fn play_to_the_end(config: SessionConfig, mut decide: impl FnMut(&mut Session, usize)) -> Record {
     let mut session = Session::new(config);
     let mut asked = 0;
     while session.latest().end.is_none() {
@@ -19,18 +15,29 @@ fn played(practice: bool) -> Record {
             continue;
         }
         asked += 1;
+        decide(&mut session, asked);
+    }
+    session.record().unwrap()
+}
+
+/// The record of a match in which the person passes or takes the first decision. For practice, it asks for two hints and
+/// undoes one decision.
+fn played(practice: bool) -> Record {
+    let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
+    let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
+    let config = SessionConfig { practice, ..SessionConfig::alone(deal, Seat::B, opponents) };
+    play_to_the_end(config, |session, asked| {
         let (at, choices) = (session.latest().n, session.latest().ask.as_ref().unwrap().choices.clone());
         if practice && asked <= 2 {
             session.count_hint();
         }
         if practice && asked == 4 {
             session.take_back(at).unwrap();
-            continue;
+            return;
         }
         let choice = choices.iter().find(|choice| *choice == "pass").unwrap_or(&choices[0]);
         session.act(at, choice, None).unwrap();
-    }
-    session.record().unwrap()
+    })
 }
 
 #[test]
