@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_exec::Executor;
-use cambio_report::{BENCH_PARTS, Bench, BenchEnd, BenchError, CheckOutcome, Leaderboard};
+use cambio_report::{BENCH_PARTS, Bench, BenchEnd, BenchError, Leaderboard};
 use cambio_sim::{PlayablePlan, ReplayScope, RunFolder};
 
 use crate::exit::{CliResult, Exit};
@@ -117,11 +117,5 @@ pub(super) fn verify(folder: &Path, replay: ReplayScope, roster: &Roster) -> Cli
     let (checks, mut out) =
         (Bench::open(folder, roster).and_then(|bench| bench.check(replay)).map_err(local)?, stdout());
     checks.iter().try_for_each(|check| writeln!(out, "{}", check.text))?;
-    let has = |outcome| checks.iter().any(|check| check.outcome == outcome);
-    Ok(match () {
-        () if has(CheckOutcome::Wrong) => Exit::Wrong,
-        () if has(CheckOutcome::Missing) => Exit::Interrupted,
-        () if has(CheckOutcome::Unchecked) => Exit::Unchecked,
-        () => Exit::Done,
-    })
+    Ok(checks.iter().map(|check| check.outcome).max().map_or(Exit::Done, Exit::from))
 }

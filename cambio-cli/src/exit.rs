@@ -1,6 +1,6 @@
 //! Exit codes.
 
-use cambio_sim::{PlanError, PlayError, RunError};
+use cambio_sim::{CheckOutcome, PlanError, PlayError, RunError};
 
 use crate::say::say;
 
@@ -13,6 +13,17 @@ pub(crate) enum Exit {
     Wrong = 4,
     Unchecked = 5,
     Bug = 70,
+}
+
+impl From<CheckOutcome> for Exit {
+    fn from(outcome: CheckOutcome) -> Exit {
+        match outcome {
+            CheckOutcome::Verified => Exit::Done,
+            CheckOutcome::Unchecked => Exit::Unchecked,
+            CheckOutcome::Missing => Exit::Interrupted,
+            CheckOutcome::Wrong => Exit::Wrong,
+        }
+    }
 }
 
 /// The result of a command: its exit code, or an error with a one-sentence message.

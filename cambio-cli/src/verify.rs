@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_sim::{PlayedBatches, ReplayScope, StoredRun, verify_with};
+use cambio_sim::{CheckOutcome, PlayedBatches, ReplayScope, StoredRun, verify_with};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::{count, plain, stdout};
@@ -71,12 +71,12 @@ fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) -> CliResult 
         writeln!(out, "not replayed: {}", plain(left))?;
     }
     let PlayedBatches { batches, of } = stored.extent();
-    let is_whole = stored.is_complete() && findings.unfinished.is_empty();
-    let (verdict, exit) = match (findings.wrong.is_empty(), is_whole, findings.unreplayed.is_empty()) {
-        (false, ..) => ("failed", Exit::Wrong),
-        (_, false, _) => ("not complete", Exit::Interrupted),
-        (.., false) => ("verified in part", Exit::Unchecked),
-        _ => ("verified", Exit::Done),
+    let outcome = findings.outcome(&stored);
+    let verdict = match outcome {
+        CheckOutcome::Wrong => "failed",
+        CheckOutcome::Missing => "not complete",
+        CheckOutcome::Unchecked => "verified in part",
+        CheckOutcome::Verified => "verified",
     };
     let rows = if findings.wrong.is_empty() {
         format!("{batches} of {of} batches, {}", count(stored.matches(), "match"))
@@ -94,10 +94,10 @@ fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) -> CliResult 
         let left = count(findings.not_reproducible, "batch");
         writeln!(out, "{left} cannot be checked, because agents are not reproducible")?;
     }
-    if exit == Exit::Interrupted {
+    if outcome == CheckOutcome::Missing {
         writeln!(out, "the run is not complete; `cambio run --resume` continues it")?;
     }
-    Ok(exit)
+    Ok(outcome.into())
 }
 
 /// Which batches differ from the ledger, in words.

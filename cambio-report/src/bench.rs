@@ -15,8 +15,8 @@ use cambio_core::text::excerpt;
 use cambio_core::{AgentError, Rules, Seat};
 use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, build_aside, write_whole};
 use cambio_sim::{
-    Experiment, PlayError, PlayablePlan, ReplayScope, Report, RunError, RunFolder, StoredRun, Worker, read_rules,
-    verify_with,
+    CheckOutcome, Experiment, PlayError, PlayablePlan, ReplayScope, Report, RunError, RunFolder, StoredRun, Worker,
+    read_rules, verify_with,
 };
 use cambio_solve::{AgentPolicy, Game, InfosetPolicy, InfosetView, Limits, SolveError};
 
@@ -46,8 +46,8 @@ fn plain(text: &str) -> String {
 /// A benchmark of an agent in a folder.
 ///
 /// ```
-/// use cambio_report::{Bench, CheckOutcome, Leaderboard};
-/// use cambio_sim::{Executor, ReplayScope, Runner};
+/// use cambio_report::{Bench, Leaderboard};
+/// use cambio_sim::{CheckOutcome, Executor, ReplayScope, Runner};
 ///
 /// let (roster, place) = (cambio_agents::roster(), tempfile::tempdir()?);
 /// let bench = Bench::prepare(&place.path().join("greedy"), ("greedy", "1ms", true), false, &roster)?;
@@ -87,19 +87,6 @@ pub enum BenchEnd {
     Interrupted,
     /// An error or a fault of an agent stopped the run in this folder.
     Stopped(PathBuf, Box<Report>),
-}
-
-/// The outcome of a check of a part.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CheckOutcome {
-    /// The part is as stored, or cannot be repeated.
-    Verified,
-    /// The part is as stored, but some of its matches were not replayed.
-    Unchecked,
-    /// The part has not been played.
-    Missing,
-    /// The part is wrong.
-    Wrong,
 }
 
 /// A check of a part of a benchmark.
@@ -387,15 +374,14 @@ impl<'a> Bench<'a> {
         let findings = verify_with(&stored, self.roster, replay);
         let replayed = findings.replayed;
         let found = |outcome, finding: &str| BenchCheck { replayed, ..BenchCheck::new(name, outcome, finding) };
-        Ok(match (findings.wrong.first(), findings.unreplayed.first()) {
-            (Some(wrong), _) => BenchCheck::wrong(name, wrong),
-            _ if !stored.is_complete() || !findings.unfinished.is_empty() => {
-                found(CheckOutcome::Missing, "not complete")
+        let outcome = findings.outcome(&stored);
+        Ok(match outcome {
+            CheckOutcome::Wrong => BenchCheck::wrong(name, &findings.wrong[0]),
+            CheckOutcome::Missing => found(outcome, "not complete"),
+            CheckOutcome::Unchecked => {
+                found(outcome, &format!("verified in part: not replayed: {}", plain(&findings.unreplayed[0])))
             }
-            (None, Some(why)) => {
-                found(CheckOutcome::Unchecked, &format!("verified in part: not replayed: {}", plain(why)))
-            }
-            (None, None) => found(CheckOutcome::Verified, &format!("verified, batches replayed: {replayed}")),
+            CheckOutcome::Verified => found(outcome, &format!("verified, batches replayed: {replayed}")),
         })
     }
 

@@ -22,7 +22,7 @@ mod tuning;
 mod verdict;
 
 #[cfg(feature = "learn")]
-pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult, CheckOutcome};
+pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult};
 pub use figure::Plot;
 #[cfg(feature = "learn")]
 pub use leaderboard::Leaderboard;

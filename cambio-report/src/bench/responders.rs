@@ -7,10 +7,10 @@ use cambio_agents::{AgentSpec, Roster};
 use cambio_core::Rules;
 use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, thread_cpu_time};
 use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, starting_network};
-use cambio_sim::{PlanError, Worker, read_rules};
+use cambio_sim::{CheckOutcome, PlanError, Worker, read_rules};
 
 use super::suite::RobustPart;
-use super::{Bench, BenchCheck, BenchError, CheckOutcome, Note, plain};
+use super::{Bench, BenchCheck, BenchError, Note, plain};
 
 /// The folder of the responders.
 const ROBUST: &str = "robust";

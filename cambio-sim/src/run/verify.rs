@@ -48,7 +48,33 @@ pub struct Findings {
     pub has_tables: bool,
 }
 
+/// What a check found, the best outcome first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CheckOutcome {
+    /// The part is as stored, or cannot be repeated.
+    Verified,
+    /// The part is as stored, but some of its matches were not replayed.
+    Unchecked,
+    /// The part has not been played, or not to its end.
+    Missing,
+    /// The part is wrong.
+    Wrong,
+}
+
 impl Findings {
+    /// What the findings about this run mean.
+    pub fn outcome(&self, stored: &StoredRun) -> CheckOutcome {
+        if !self.wrong.is_empty() {
+            CheckOutcome::Wrong
+        } else if !stored.is_complete() || !self.unfinished.is_empty() {
+            CheckOutcome::Missing
+        } else if !self.unreplayed.is_empty() {
+            CheckOutcome::Unchecked
+        } else {
+            CheckOutcome::Verified
+        }
+    }
+
     /// Checks that a file of a run has the text that its rows give.
     fn check(&mut self, stored: &StoredRun, name: &str, text: &str) {
         let path = stored.path.join(name);
