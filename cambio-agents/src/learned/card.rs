@@ -1,7 +1,7 @@
 //! Cards, as far as a network distinguishes them.
 
 use cambio_core::rules::MAX_KINDS;
-use cambio_core::rules::knob::{Best, Cap, MatchEnd, Matching, Score as ScoreKnob};
+use cambio_core::rules::knob::{Best, Cap, MatchEnd, Matching, Score as ScoreKnob, Window};
 use cambio_core::view::{CardTrace, Origin};
 use cambio_core::{Card, Rules};
 
@@ -21,8 +21,10 @@ pub(super) struct DeckClasses {
     points: Vec<i32>,
     /// The rank of each class, as a number below [`DeckClasses::ranks`].
     rank_of: Vec<u8>,
-    /// The number of cards of each rank in the deck.
+    /// The number of cards of each rank in the deck; for a general network 0 where [`DeckClasses::has_snaps`] is false.
     copies: Vec<u8>,
+    /// Whether ranks matter: false for a general network where no discard opens a snap window.
+    pub(super) has_snaps: bool,
     /// The binary logarithm of the width of a bucket of sums and bounds, in points.
     unit_shift: u32,
     /// The fewest points of a card.
@@ -49,6 +51,7 @@ impl DeckClasses {
             points: Vec::new(),
             rank_of: Vec::new(),
             copies: Vec::new(),
+            has_snaps: !is_general || spec.window != Window::None,
             unit_shift: 0,
             lowest: 0,
             target: None,
@@ -78,7 +81,7 @@ impl DeckClasses {
         deck.copies = vec![0; ranks.len().min(MAX_RANKS)];
         for &card in rules.deck() {
             let rank = deck.rank(deck.class(card));
-            deck.copies[rank] += 1;
+            deck.copies[rank] += u8::from(deck.has_snaps);
         }
         deck.lowest = deck.points.iter().copied().min().unwrap_or(0);
         let spread = deck.points.iter().copied().max().unwrap_or(0) - deck.lowest;

@@ -491,7 +491,9 @@ impl Features {
             let faces = deck.classes() + 2;
             on(at.kind_held + kind * faces + self.face(after.held));
             on(at.kind_top + kind * faces + self.face(after.top));
-            if let FaceClass::Class(top) = after.top {
+            if deck.has_snaps
+                && let FaceClass::Class(top) = after.top
+            {
                 let has = |summary: &LayoutSummary| summary.ranks >> deck.rank(top) & 1;
                 let others = summaries[1..].iter().fold(0, |bit, other| bit | has(other));
                 on(at.kind_matches + kind * 4 + (2 * has(own) + others) as usize);
@@ -562,6 +564,9 @@ impl Features {
         mut on: impl FnMut(usize),
     ) {
         let (deck, at, own) = (&self.deck, &self.blocks, &summaries[0]);
+        if !deck.has_snaps {
+            return;
+        }
         let (pairs, unseen) = (self.has(Group::Pairs), self.has(Group::Unseen));
         if pairs {
             let mut left = own.pairs;
