@@ -122,8 +122,13 @@ impl<O: Write> Person<O> {
         if let Some(end) = &step.end {
             end.scores.iter().for_each(|line| self.say(&format!("  {line}")));
             self.say(&format!("  {}", end.winners_in_words()));
-            let lead = if end.ranks.is_some() { "\nthe match is over, totals" } else { "  totals" };
-            self.say(&format!("{lead}: {}", end.totals_in_words()));
+            let totals = end.totals_in_words();
+            match end.ranks {
+                // The totals of one round are its scores.
+                Some(_) if step.scene.round == 1 => self.say("\nthe match is over"),
+                Some(_) => self.say(&format!("\nthe match is over, totals: {totals}")),
+                None => self.say(&format!("  totals: {totals}")),
+            }
         }
         is_new
     }
