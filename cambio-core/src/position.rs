@@ -534,7 +534,7 @@ impl Fields<'_> {
         match (face, witnesses.contains(&view)) {
             (Some(_), false) => Err(format!("`?`, because seat {view} has not seen the card")),
             (None, true) => Err(format!(
-                "a face, because this is what seat {view} knows, which has seen the card; `act` or `view` names another seat"
+                "a face, because this is what seat {view} knows, which has seen the card; `turns` and `start`, `act` or `view` name another seat"
             )),
             _ => Ok((face, witnesses)),
         }

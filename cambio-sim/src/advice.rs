@@ -2,7 +2,7 @@
 
 use cambio_agents::{Advice, AdviceSettings, BlueprintName, DecisionAdvice, IntervalEstimate, WordEnum as _};
 use cambio_core::text::excerpt;
-use cambio_core::{Action, Position};
+use cambio_core::{Action, Position, Seat};
 use cambio_exec::{Estimate, table};
 use serde::{Deserialize, Serialize};
 
@@ -95,8 +95,21 @@ impl AdviceOptions {
             seed: self.seed,
         };
         let advice = Advice::of(position, &settings, goes_on)?;
-        Ok(ShownAdvice { options: self.clone(), position: position.to_string(), advice })
+        Ok(ShownAdvice {
+            options: self.clone(),
+            position: position.to_string(),
+            small: small_layouts(position),
+            advice,
+        })
     }
+}
+
+/// The layouts with fewer cards than the deal: "a 4 of 6". The writer of a position may have forgotten unknown cards.
+fn small_layouts(position: &Position) -> Vec<String> {
+    let view = position.observation();
+    let hand = view.rules().spec().hand.count();
+    let seats = Seat::ALL[..view.table().seats()].iter().map(|&seat| (seat, view.table().layout(seat).len()));
+    seats.filter(|&(_, cards)| cards < hand).map(|(seat, cards)| format!("{seat} {cards} of {hand}")).collect()
 }
 
 /// Advice with the options that led to it.
@@ -105,6 +118,9 @@ pub struct ShownAdvice {
     options: AdviceOptions,
     /// The text of the position.
     position: String,
+    /// The layouts with fewer cards than the deal, in words.
+    #[serde(skip)]
+    small: Vec<String>,
     /// The advice.
     pub advice: Advice,
 }
@@ -153,11 +169,18 @@ impl ShownAdvice {
             1 => "One more decision fell behind early.\n".to_owned(),
             more => format!("{more} more decisions were not tried, or fell behind early.\n"),
         };
+        let small = match &self.small[..] {
+            [] => String::new(),
+            small => format!(
+                "Cards have left the table: {}. Write ? for each card that nobody has seen.\n",
+                small.join(", ")
+            ),
+        };
         let AdviceOptions { agent, opponents, .. } = &self.options;
         let lowest = 100.0 * lowest_now.mean;
         Tables {
             title: format!(
-                "Seat {seat} is to act. It has the fewest points now, or as few as another seat, in {lowest:.0} of 100 worlds.\n\n"
+                "{small}Seat {seat} is to act. It has the fewest points now, alone or with others, in {lowest:.0} of 100 games.\n\n"
             ),
             parts: vec![(String::new(), table, String::new())],
             notes: format!(
