@@ -246,7 +246,6 @@ impl Measured {
     }
 
     fn advice(&self, best: &Measured, view: &Observation<'_>, z: f64) -> DecisionAdvice {
-        let (rules, seats) = (view.rules(), view.table().seats());
         let is_best = self.action() == best.action();
         let IntervalEstimate { mean, low, high } = IntervalEstimate::of(&self.gain, z);
         let chance = self.chance_given(best, z);
@@ -255,9 +254,9 @@ impl Measured {
             alike: self.alike[1..].to_vec(),
             chance: IntervalEstimate { low: chance.low.max(0.0), high: chance.high.min(1.0), ..chance },
             cost: (!is_best).then_some(IntervalEstimate { mean: -mean, low: -high, high: -low }),
-            points: self.games.points().take(seats).collect(),
+            points: self.games.points().take(view.table().seats()).collect(),
             reason: (!is_best)
-                .then(|| reason((best.action(), &best.games), (self.action(), &self.games), rules, seats)),
+                .then(|| reason((best.action(), &best.games), (self.action(), &self.games), view.table(), view.seat())),
         }
     }
 
@@ -433,7 +432,7 @@ impl AdvicePlayouts<'_> {
                 let decision = &mut measured[at];
                 decision.chance.add(value);
                 decision.gain.add(value - best);
-                decision.games.add(&ended, marks);
+                decision.games.add(&ended, marks, value);
             }
         }
         measured

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use cambio_core::engine::{Chance, Sink, SnapOutcome};
 use cambio_core::play::RoundResult;
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::{Action, Card, Event, Rules, Seat, State};
+use cambio_core::{Action, Card, Event, Rules, Seat, State, Table};
 
 use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
 
 /// A reason needs this difference between the shares of games in which something happens.
 const MIN_SHARE_DIFFERENCE: f64 = 0.05;
+/// Otherwise it needs this difference between the mean points of a seat at the end.
+const MIN_POINT_DIFFERENCE: f64 = 0.05;
 
 /// Something that happens in a game.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,56 +106,82 @@ pub(crate) fn play_game(
 /// What happened in the games after a decision.
 #[derive(Clone, Default)]
 pub(crate) struct Continuations {
-    games: u32,
+    games: f64,
+    /// The sum of the values of all games for the seat that decides.
+    value: f64,
     points: [f64; MAX_SEATS],
-    pub(crate) marks: BTreeMap<Mark, u32>,
+    /// For each mark, the number of games with it, and the sum of their values.
+    pub(crate) marks: BTreeMap<Mark, (f64, f64)>,
 }
 
 impl Continuations {
-    /// Adds a game that ended in this world.
+    /// Adds a game that ended in this world, with its value for the seat that decides.
     ///
     /// # Panics
     /// If the round is not over.
-    pub(crate) fn add(&mut self, world: &State, game: GameMarks) {
+    pub(crate) fn add(&mut self, world: &State, game: GameMarks, value: f64) {
         let result = RoundResult::of(world).expect("the round is over and settled");
-        self.games += 1;
+        self.games += 1.0;
+        self.value += value;
         self.points.iter_mut().zip(result.points()).for_each(|(sum, &own)| *sum += f64::from(own));
-        game.marks.into_iter().for_each(|mark| *self.marks.entry(mark).or_default() += 1);
+        for mark in game.marks {
+            let (games, sum) = self.marks.entry(mark).or_default();
+            (*games, *sum) = (*games + 1.0, *sum + value);
+        }
     }
 
     /// The mean points of each seat at the end of the round, seat a first.
     pub(crate) fn points(&self) -> impl Iterator<Item = f64> {
-        self.points.iter().map(|sum| sum / f64::from(self.games))
+        self.points.iter().map(|sum| sum / self.games)
     }
 
     pub(crate) fn share(&self, mark: Mark) -> f64 {
-        f64::from(self.marks.get(&mark).copied().unwrap_or(0)) / f64::from(self.games)
+        self.marks.get(&mark).map_or(0.0, |(games, _)| games / self.games)
+    }
+
+    /// The value of games with the mark minus the value of games without it, and the weight of this difference.
+    fn effect(&self, mark: Mark) -> Option<(f64, f64)> {
+        let &(with, sum) = self.marks.get(&mark)?;
+        let without = self.games - with;
+        (without > 0.0).then(|| (sum / with - (self.value - sum) / without, with * without / self.games))
     }
 }
 
-/// The greatest difference between the games after the best decision and after another one, in a sentence.
+/// Why the best decision of a seat is better than another one, in a sentence: what happens more, or less, often in the games after
+/// it. Of all events, it names the one that explains most of the difference in value: the difference of its shares, times its effect
+/// on the value in games after the same decision. An event that follows in all games is the decision itself.
 pub(crate) fn reason(
     (action, best): (Action, &Continuations),
     (other, own): (Action, &Continuations),
-    rules: &Rules,
-    seats: usize,
+    table: &Table,
+    seat: Seat,
 ) -> String {
-    let difference = |mark: &Mark| best.share(*mark) - own.share(*mark);
-    let by_size = |one: &Mark, other: &Mark| difference(one).abs().total_cmp(&difference(other).abs());
-    let mark = best.marks.keys().chain(own.marks.keys()).copied().max_by(by_size);
-    // Two standard errors of the difference of two shares, at most.
-    let noise = (1.0 / f64::from(best.games) + 1.0 / f64::from(own.games)).sqrt();
-    let Some(mark) = mark.filter(|mark| difference(mark).abs() >= MIN_SHARE_DIFFERENCE.max(noise)) else {
-        let gaps: Vec<f64> = own.points().zip(best.points()).map(|(own, best)| own - best).take(seats).collect();
-        let seat = (0..seats).max_by(|&one, &other| gaps[one].abs().total_cmp(&gaps[other].abs())).unwrap_or(0);
-        let (points, more) = (gaps[seat].abs(), if gaps[seat] < 0.0 { "fewer" } else { "more" });
-        let seat = Seat::ALL[seat];
-        return format!("After `{other}`, {seat} has {points:.1} points {more} at the end than after `{action}`.");
+    let difference = |mark: Mark| best.share(mark) - own.share(mark);
+    let explained = |mark: Mark| {
+        let effects = [best, own].into_iter().filter_map(|games| games.effect(mark));
+        let (sum, weight) = effects.fold((0.0, 0.0), |sums, (effect, by)| (sums.0 + effect * by, sums.1 + by));
+        if weight > 0.0 { difference(mark) * sum / weight } else { 0.0 }
     };
-    let shares = |of: u32| [best, own].map(|games| (f64::from(of) * games.share(mark)).round() as u32);
-    let [often, others] = shares(10);
+    // Two standard errors of the difference of two shares, at most.
+    let least = MIN_SHARE_DIFFERENCE.max((1.0 / best.games + 1.0 / own.games).sqrt());
+    let is_event = |mark: &Mark| difference(*mark).abs() >= least && best.share(*mark).max(own.share(*mark)) < 1.0;
+    let events = best.marks.keys().chain(own.marks.keys()).copied().filter(is_event);
+    let mark = events.max_by(|&one, &other| explained(one).total_cmp(&explained(other)));
+    let Some(mark) = mark.filter(|&mark| explained(mark) > 0.0) else {
+        // The points that the seat has less, or another seat more, after the best decision.
+        let gap = |(of, (own, best)): (Seat, (f64, f64))| (if of == seat { own - best } else { best - own }, of);
+        let gaps = Seat::ALL[..table.seats()].iter().copied().zip(own.points().zip(best.points())).map(gap);
+        let (points, of) = gaps.max_by(|(one, _), (other, _)| one.total_cmp(other)).expect("there are seats");
+        if points < MIN_POINT_DIFFERENCE {
+            return "No single event explains the difference.".to_owned();
+        }
+        let more = if of == seat { "more" } else { "fewer" };
+        return format!("After `{other}`, {of} has {points:.1} points {more} at the end than after `{action}`.");
+    };
+    let shares = |of: f64| [best, own].map(|games| (of * games.share(mark)).round() as u32);
+    let [often, others] = shares(10.0);
     // Shares that agree in tenths differ in hundredths.
-    let (of, [often, others]) = if often == others { (100, shares(100)) } else { (10, [often, others]) };
-    let text = mark.text(rules);
+    let (of, [often, others]) = if often == others { (100, shares(100.0)) } else { (10, [often, others]) };
+    let text = mark.text(table.rules());
     format!("After `{action}`, {text} in {often} of {of} games, and in {others} after `{other}`.")
 }

@@ -465,10 +465,10 @@ struct Comparison {
 impl Comparison {
     /// The reason for the best decision, if the decision taken was a mistake or a blunder.
     fn reason(&self, taken: Action, state: &State, blunder: f64) -> Option<String> {
-        let Regret { best, is_certain, .. } = self.regret;
+        let (Regret { best, is_certain, .. }, table) = (self.regret, state.table());
         let is_wrong = is_certain && matches!(Grade::of(&self.regret.cost, blunder), Grade::Mistake | Grade::Blunder);
         let (_, games) = self.measured.as_ref().filter(|_| is_wrong)?;
-        Some(reason((best, &games[0]), (taken, &games[1]), state.table().rules(), state.table().seats()))
+        Some(reason((best, &games[0]), (taken, &games[1]), table, table.asked()?))
     }
 }
 
@@ -625,8 +625,8 @@ impl ReviewPlayouts<'_> {
             let mut best = None;
             for ((&action, sums), games) in actions.iter().zip(&mut sums).zip(&mut games) {
                 let (ended, marks) = self.game(world, action, bits);
-                games.add(&ended, marks);
                 let values = self.valuer.values(&ended);
+                games.add(&ended, marks, values[self.seat.index()]);
                 let best = best.get_or_insert(values);
                 for ((sums, best), value) in sums.iter_mut().zip(&*best).zip(values) {
                     sums.add(cluster, best - value);

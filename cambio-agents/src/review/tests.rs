@@ -88,7 +88,7 @@ impl Observer for Checker {
                 let error = (known.cost.error.powi(2) + reference.error.powi(2)).sqrt();
                 self.found.intervals += 1;
                 self.found.covered += u32::from((known.cost.mean - reference.mean).abs() <= 1.96 * error);
-                if let Some(reason) = review.reason.as_deref() {
+                if let Some(reason) = review.reason.as_deref().filter(|reason| reason.starts_with("After")) {
                     let holds = holds(reason, &games, state, self.worlds);
                     eprintln!("{holds}: {reason} Cost {:.3}", known.cost.mean);
                     self.found.reasons += 1;
