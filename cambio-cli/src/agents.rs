@@ -1,5 +1,6 @@
 //! `cambio agents`.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -11,6 +12,7 @@ use cambio_sim::read_rules;
 
 use crate::exit::{CliResult, Exit};
 use crate::program;
+use crate::progress::ProgressDisplay;
 use crate::say::{count, say, stdout};
 
 #[derive(Debug, clap::Args)]
@@ -54,7 +56,20 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
                 rules.covers(seats).map_err(|error| format!("rules `{}`: {error}", rules.name()))?;
             }
         }
-        return match check_agent(|| Guarded::new(agent.make()), &effort) {
+        let read_files =
+            || agent.files().iter().map(|file| std::fs::read(agent.folder().join(file)).ok()).collect::<Vec<_>>();
+        let (before, progress, made) = (read_files(), ProgressDisplay::spinner(false), Cell::new(0_u64));
+        let make = || {
+            made.set(made.get() + 1);
+            progress.status(|| format!("checking; {} so far", count(made.get(), "player")));
+            Guarded::new(agent.make())
+        };
+        let checked = check_agent(make, &effort);
+        progress.finish();
+        if read_files() != before {
+            return Err("a file of the agent has changed during the check; check it again".into());
+        }
+        return match checked {
             Ok(found) => {
                 let (matches, decisions) = (count(found.matches, "match"), count(found.decisions, "decision"));
                 writeln!(out, "{agent}: conforms in {matches}, {decisions}")?;
