@@ -2,20 +2,19 @@
 //!
 //! Every command that plays matches uses an [`Executor`]. It guarantees, with any number of threads:
 //!
-//! - Results are committed in the order of their numbers, one at a time.
-//! - No thread waits for a commit. The thread that finishes the next result commits it, followed by the later results
-//!   that are already finished. The other threads start their next work item.
+//! - Results are committed in the order of their numbers, one at a time, on the caller's thread.
+//! - No thread of the pool waits for a commit: it starts its next work item.
 //! - Memory is bounded: work runs only a few numbers ahead of the last commit.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder, Yield};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
 /// The maximum number of threads that [`Executor::new`] starts.
 pub const MOST_THREADS: usize = 1024;
@@ -192,7 +191,7 @@ impl Executor {
     }
 
     /// Calls `work` with each number of the range and commits the results in order. `work` runs on many threads at
-    /// once, `commit` on one thread at a time.
+    /// once, `commit` on the caller's thread.
     ///
     /// # Errors
     /// The first error of `commit`, after which nothing more is committed; or [`ExecutorError::Cancelled`].
@@ -202,24 +201,24 @@ impl Executor {
     ///
     /// # Determinism
     /// The committed results and their order do not depend on the number of threads.
-    pub fn run_ordered<T: Send, E: Send>(
+    pub fn run_ordered<T: Send, E>(
         &self,
         range: Range<u64>,
         work: impl Fn(u64) -> T + Sync,
-        mut commit: impl FnMut(u64, T) -> Result<(), E> + Send,
+        mut commit: impl FnMut(u64, T) -> Result<(), E>,
     ) -> Result<(), ExecutorError<E>> {
         let work = |number, _: &Worker<'_>| Some(work(number));
-        self.run_watched(range, &mut commit, work, |commit, number, result| commit(number, result), |_, _| Ok(()))
+        self.run_watched(range, &mut (), work, |(), number, result| commit(number, result), |(), _| Ok(()))
     }
 
     /// Like [`Executor::run_ordered`], but reports progress while the work is running.
     ///
-    /// `commit` and `look` share `state` and never run at the same time. `look` runs on the caller's thread: at the
-    /// start, about ten times a second, and once at the end. The second argument of `look` is the sum of all
+    /// `commit` and `look` share `state` and run on the caller's thread. `look` runs at the start, about ten times a second,
+    /// and once at the end. The second argument of `look` is the sum of all
     /// [`Worker::count`] calls. `work` should check [`Worker::is_stopped`] regularly, and return `None` if it is true.
     /// After a cancellation, a returned result is still committed if it is the next one.
     ///
-    /// If the caller runs on a thread of the pool, this thread also runs work items and calls `look` between them.
+    /// If the caller runs on a thread of the pool, this thread also runs work items, and commits and calls `look` between them.
     ///
     /// # Errors
     /// The first error of `commit` or `look`, after which nothing more is committed; or [`ExecutorError::Cancelled`].
@@ -253,29 +252,63 @@ impl Executor {
     /// assert_eq!((sum, counted), (4950, 100));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_watched<S: Send, T: Send, E: Send>(
+    pub fn run_watched<S, T: Send, E>(
         &self,
         range: Range<u64>,
         state: &mut S,
         work: impl Fn(u64, &Worker<'_>) -> Option<T> + Sync,
-        commit: impl Fn(&mut S, u64, T) -> Result<(), E> + Sync,
+        mut commit: impl FnMut(&mut S, u64, T) -> Result<(), E>,
         mut look: impl FnMut(&mut S, u64) -> Result<(), E>,
     ) -> Result<(), ExecutorError<E>> {
         if range.is_empty() {
             return Ok(());
         }
-        let run = Ordered::new(self, range, &mut *state, work, commit);
-        self.pool.in_place_scope(|scope| {
-            run.add_tasks(&mut run.queue(), scope);
-            run.watch(&self.pool, &mut look);
+        // Large enough for work items that take a few times as long as others.
+        let window = 4 * self.threads() as u64 + 4;
+        let worker = Worker { counter: &AtomicU64::new(0), is_over: &AtomicBool::new(false), cancel: &self.cancel };
+        // A task takes the lowest number, because the pool may run the tasks in another order.
+        let next = AtomicU64::new(range.start);
+        let (sender, finished) = mpsc::channel();
+        let (mut spawned, mut received, mut committed) = (range.start, range.start, range.start);
+        let ended = self.pool.in_place_scope(|scope| {
+            // If `commit` or `look` fails or panics, the tasks must stop too.
+            let _end = EndOnDrop(worker.is_over);
+            let mut early = BTreeMap::new();
+            let mut looked: Option<Instant> = None;
+            loop {
+                while spawned < range.end.min(committed + window) && !worker.is_stopped() {
+                    spawned += 1;
+                    scope.spawn(|_| {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let run = || if worker.is_stopped() { None } else { work(number, &worker) };
+                        // Sending fails only if the caller has stopped.
+                        let _ = sender.send((number, catch_unwind(AssertUnwindSafe(run))));
+                    });
+                }
+                if looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
+                    look(state, worker.counted())?;
+                    looked = Some(Instant::now());
+                }
+                if received == spawned {
+                    return Ok(());
+                }
+                let wait = match self.pool.yield_now() {
+                    Some(Yield::Executed) => Duration::ZERO,
+                    Some(Yield::Idle) => IDLE,
+                    None => LOOK_EVERY,
+                };
+                for (number, result) in finished.recv_timeout(wait).into_iter().chain(finished.try_iter()) {
+                    received += 1;
+                    early.extend(result.unwrap_or_else(|panic| resume_unwind(panic)).map(|result| (number, result)));
+                }
+                while let Some(result) = early.remove(&committed) {
+                    commit(state, committed, result)?;
+                    committed += 1;
+                }
+            }
         });
-        let (end, done) = run.finish();
-        match end {
-            RunEnd::Panicked(panic) => resume_unwind(panic),
-            RunEnd::Failed(error) => Err(ExecutorError::Failed(error)),
-            RunEnd::Done => look(state, done).map_err(ExecutorError::Failed),
-            RunEnd::Cancelled => look(state, done).map_err(ExecutorError::Failed).and(Err(ExecutorError::Cancelled)),
-        }
+        ended.and_then(|()| look(state, worker.counted())).map_err(ExecutorError::Failed)?;
+        if committed == range.end { Ok(()) } else { Err(ExecutorError::Cancelled) }
     }
 }
 
@@ -304,7 +337,8 @@ pub fn thread_cpu_time() -> Option<Duration> {
 /// The handle that a work item uses to check for cancellation and to report progress.
 #[derive(Debug)]
 pub struct Worker<'r> {
-    counter: &'r Counter,
+    counter: &'r AtomicU64,
+    /// Set when the run ends.
     is_over: &'r AtomicBool,
     cancel: &'r CancelToken,
 }
@@ -315,231 +349,13 @@ impl Worker<'_> {
         self.is_over.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Adds to the progress of the run, in units of the caller's choice. Frequent calls are cheap, because each thread
-    /// has its own counter.
+    /// Adds to the progress of the run, in units of the caller's choice.
     pub fn count(&self, units: u64) {
-        self.counter.0.fetch_add(units, Ordering::Relaxed);
-    }
-}
-
-/// A counter padded to its own cache lines, to avoid false sharing.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Counter(AtomicU64);
-
-enum RunEnd<E> {
-    Done,
-    Cancelled,
-    Failed(E),
-    Panicked(Box<dyn Any + Send>),
-}
-
-/// The progress of a run: started numbers, finished results, and active tasks.
-struct TaskQueue<T, E> {
-    /// The first number that has not been started.
-    begun: u64,
-    /// The first number that is not committed.
-    committed: u64,
-    /// Whether a thread is committing results. Before this thread stops committing, it checks for further results.
-    is_committing: bool,
-    /// Finished results that can be committed only after earlier results.
-    early: BTreeMap<u64, T>,
-    /// The number of active tasks in the pool.
-    tasks: usize,
-    end: Option<RunEnd<E>>,
-}
-
-/// One call of [`Executor::run_watched`].
-///
-/// No task waits for another task, so the pool can be shared and used by work items: a task ends when it is too far
-/// ahead of the last commit, and the committing thread starts new tasks.
-struct Ordered<'r, S, T, E, W, C> {
-    queue: Mutex<TaskQueue<T, E>>,
-    /// Lock order: a thread must not lock the queue while it has locked the state.
-    state: Mutex<&'r mut S>,
-    /// Signalled when the run ends.
-    ended: Condvar,
-    /// Set when the run ends.
-    is_over: AtomicBool,
-    cancel: &'r CancelToken,
-    /// The exclusive end of the range.
-    last: u64,
-    /// The maximum number of tasks.
-    most_tasks: usize,
-    /// Work starts only on numbers below `committed + window`.
-    window: u64,
-    counters: Box<[Counter]>,
-    work: W,
-    commit: C,
-}
-
-impl<'r, S, T, E, W, C> Ordered<'r, S, T, E, W, C>
-where
-    S: Send,
-    T: Send,
-    E: Send,
-    W: Fn(u64, &Worker<'_>) -> Option<T> + Sync,
-    C: Fn(&mut S, u64, T) -> Result<(), E> + Sync,
-{
-    fn new(executor: &'r Executor, range: Range<u64>, state: &'r mut S, work: W, commit: C) -> Self {
-        let threads = executor.threads();
-        let most_tasks = usize::try_from(range.end - range.start).map_or(threads, |length| length.min(threads));
-        let queue = TaskQueue {
-            begun: range.start,
-            committed: range.start,
-            is_committing: false,
-            early: BTreeMap::new(),
-            tasks: 0,
-            end: None,
-        };
-        Ordered {
-            queue: Mutex::new(queue),
-            state: Mutex::new(state),
-            ended: Condvar::new(),
-            is_over: AtomicBool::new(false),
-            cancel: &executor.cancel,
-            last: range.end,
-            most_tasks,
-            // Large enough for work items that take a few times as long as others.
-            window: 4 * most_tasks as u64 + 4,
-            counters: (0..threads).map(|_| Counter::default()).collect(),
-            work,
-            commit,
-        }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, TaskQueue<T, E>> {
-        self.queue.lock().expect("nothing panics while the queue is locked")
-    }
-
-    /// Ends the run with this outcome, unless the run has already ended.
-    fn end(&self, queue: &mut TaskQueue<T, E>, end: RunEnd<E>) {
-        queue.end.get_or_insert(end);
-        self.is_over.store(true, Ordering::Relaxed);
-        self.ended.notify_all();
-    }
-
-    /// Starts tasks for the numbers in the window, up to the maximum number of tasks.
-    fn add_tasks<'s>(&'s self, queue: &mut TaskQueue<T, E>, scope: &Scope<'s>) {
-        let end = self.last.min(queue.committed + self.window);
-        for _ in queue.begun..end {
-            if queue.tasks == self.most_tasks {
-                break;
-            }
-            queue.tasks += 1;
-            scope.spawn(move |scope| self.task(scope));
-        }
-    }
-
-    /// Runs one work item after another until no further item can be started.
-    fn task<'s>(&'s self, scope: &Scope<'s>) {
-        let counter = rayon::current_thread_index().unwrap_or(0) % self.counters.len();
-        let worker = Worker { counter: &self.counters[counter], is_over: &self.is_over, cancel: self.cancel };
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            while let Some(number) = self.begin(&worker) {
-                let Some(result) = (self.work)(number, &worker) else {
-                    return self.leave(&mut self.queue());
-                };
-                self.hand_in(number, result, scope);
-            }
-        }));
-        if let Err(panic) = result {
-            let mut queue = self.queue();
-            self.end(&mut queue, RunEnd::Panicked(panic));
-            self.leave(&mut queue);
-        }
-    }
-
-    /// Takes the next number, if it is in the window. Otherwise removes the task from the count of active tasks.
-    fn begin(&self, worker: &Worker<'_>) -> Option<u64> {
-        let mut queue = self.queue();
-        let number = queue.begun;
-        if number == self.last || number >= queue.committed + self.window || worker.is_stopped() {
-            self.leave(&mut queue);
-            return None;
-        }
-        queue.begun += 1;
-        Some(number)
-    }
-
-    /// Removes a task from the count of active tasks. When the last task leaves, the run ends.
-    fn leave(&self, queue: &mut TaskQueue<T, E>) {
-        queue.tasks -= 1;
-        if queue.tasks == 0 {
-            self.end(queue, RunEnd::Cancelled);
-        }
-    }
-
-    /// Stores a result. If it is the next result and no thread is committing, commits it together with the finished
-    /// results that follow it.
-    fn hand_in<'s>(&'s self, number: u64, result: T, scope: &Scope<'s>) {
-        let mut queue = self.queue();
-        queue.early.insert(number, result);
-        if queue.is_committing {
-            return;
-        }
-        while !self.is_over.load(Ordering::Relaxed) {
-            let next = queue.committed;
-            let Some(result) = queue.early.remove(&next) else { break };
-            queue.is_committing = true;
-            drop(queue);
-            let committed = {
-                let mut state = self.state.lock().expect("a panic while the state is locked ends the run");
-                (self.commit)(&mut state, next, result)
-            };
-            queue = self.queue();
-            queue.is_committing = false;
-            if let Err(error) = committed {
-                return self.end(&mut queue, RunEnd::Failed(error));
-            }
-            queue.committed += 1;
-            self.add_tasks(&mut queue, scope);
-        }
-        if queue.committed == self.last {
-            self.end(&mut queue, RunEnd::Done);
-        }
-    }
-
-    /// Calls `look` regularly until the run ends.
-    fn watch(&self, pool: &ThreadPool, look: &mut impl FnMut(&mut S, u64) -> Result<(), E>) {
-        // If `look` fails or panics, the tasks must stop too.
-        let _end = EndOnDrop(&self.is_over);
-        let mut looked: Option<Instant> = None;
-        loop {
-            if looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
-                // If the mutex is poisoned, a panic has already ended the run.
-                let Ok(mut state) = self.state.lock() else { return };
-                let seen = look(&mut state, self.counted());
-                drop(state);
-                looked = Some(Instant::now());
-                if let Err(error) = seen {
-                    return self.end(&mut self.queue(), RunEnd::Failed(error));
-                }
-            }
-            let wait = match pool.yield_now() {
-                Some(Yield::Executed) => Duration::ZERO,
-                Some(Yield::Idle) => IDLE,
-                None => LOOK_EVERY,
-            };
-            let queue = self.queue();
-            if queue.end.is_some() {
-                return;
-            }
-            if !wait.is_zero() {
-                drop(self.ended.wait_timeout(queue, wait).expect("nothing panics while the queue is locked"));
-            }
-        }
+        self.counter.fetch_add(units, Ordering::Relaxed);
     }
 
     fn counted(&self) -> u64 {
-        self.counters.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
-    }
-
-    /// Returns how the run ended, and the sum of the counters. Must be called after all tasks have ended.
-    fn finish(self) -> (RunEnd<E>, u64) {
-        let counted = self.counted();
-        let queue = self.queue.into_inner().expect("nothing panics while the queue is locked");
-        (queue.end.unwrap_or(RunEnd::Cancelled), counted)
+        self.counter.load(Ordering::Relaxed)
     }
 }
 
