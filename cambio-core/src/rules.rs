@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::rules::knob::{MatchEnd, Matching};
-use crate::text::{ParseError, did_you_mean, excerpt};
+use crate::text::{did_you_mean, excerpt};
 
 pub use deck::Deck;
-use deck::{KIND_FIELDS, MOST_KINDS};
+use deck::MOST_KINDS;
 pub use spec::{KNOBS, KnobDoc, RulesSpec};
 use spec::{SYSTEMS, field_names, known_names, preset_names, preset_place};
 
@@ -67,18 +67,12 @@ pub enum RulesError {
     /// The value of a field is not valid, alone or together with the other fields.
     #[error("field `{field}` must be {allowed}, found {}", excerpt(found))]
     Field { field: &'static str, found: String, allowed: String },
-    /// A kind of the deck, with its number from 1, is not a table.
-    #[error("kind {number} of the deck must be a table of {}, found {}", KIND_FIELDS.join(", "), excerpt(found))]
-    Kind { number: usize, found: String },
-    /// A kind of the deck has an unknown field.
-    #[error("kind {number} of the deck has an unknown field `{}`; the fields are {}", excerpt(field), KIND_FIELDS.join(", "))]
-    UnknownKindField { number: usize, field: String },
+    /// A kind of the deck, with its number from 1, is not a table of the fields of a kind.
+    #[error("kind {number} of the deck: {}", excerpt(what).up_to(400))]
+    Kind { number: usize, what: String },
     /// The value of a kind's field is not valid.
     #[error("`{field}` of kind {number} of the deck must be {allowed}, found {}", excerpt(found))]
     KindField { number: usize, field: &'static str, found: String, allowed: &'static str },
-    /// The text of a kind's power is not valid.
-    #[error("`power` of kind {number} of the deck: {source}")]
-    Power { number: usize, source: ParseError },
     /// The table `points` or `powers` has a key that is neither a label nor a rank of the deck.
     #[error(
         "field `{field}` must name labels or ranks of the deck, found `{}`; {nearest}`cambio rules` and the name of a \

@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroU8;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::text::{ParseError, excerpt};
 
 /// The most kinds in a deck.
@@ -60,17 +62,20 @@ impl fmt::Debug for Card {
 }
 
 /// One row of a deck: a kind of card and its number of copies.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Kind {
     /// The name of the card in records and messages, such as `6h`. Unique within a deck.
     pub label: String,
     /// The rank, by which a snapped card matches: a rune, a Jass rank or a French rank.
     pub rank: String,
     /// The suit or colour; may be empty.
+    #[serde(default)]
     pub suit: String,
     /// The points of the card at the end of a round.
     pub points: i16,
     /// The power that the card has when it is dropped right after it was drawn.
+    #[serde(default)]
     pub power: Power,
     /// The number of copies in one deck.
     pub copies: u8,
@@ -91,7 +96,8 @@ pub struct Kind {
 /// assert!(power.step(2).unwrap().swaps());
 /// assert!(power.step(3).is_none());
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Power([u8; 4]);
 
 /// One step of a [`Power`]: one or more actions, of which one is carried out.
@@ -201,6 +207,20 @@ impl FromStr for Power {
             *steps.get_mut(number).ok_or_else(error)? = PowerStep::parse(step).ok_or_else(error)?.0;
         }
         Ok(Power(steps))
+    }
+}
+
+impl TryFrom<String> for Power {
+    type Error = ParseError;
+
+    fn try_from(text: String) -> Result<Power, ParseError> {
+        text.parse()
+    }
+}
+
+impl From<Power> for String {
+    fn from(power: Power) -> String {
+        power.to_string()
     }
 }
 

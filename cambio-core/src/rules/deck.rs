@@ -1,5 +1,6 @@
 //! Decks: named decks and tables of kinds.
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::{PRESETS, RulesError};
@@ -44,7 +45,7 @@ impl Deck {
         Deck { name: None, kinds }
     }
 
-    /// Applies the checks for rule files, because a program may have built the deck.
+    /// Checks the values of the fields. They may come from a program.
     pub(super) fn check(&self) -> Result<(), RulesError> {
         check_number(self.kinds.len())?;
         for (index, kind) in self.kinds.iter().enumerate() {
@@ -52,17 +53,18 @@ impl Deck {
             let wrong = |field, found: &dyn std::fmt::Display, allowed| {
                 Err(RulesError::KindField { number: index + 1, field, found: found.to_string(), allowed })
             };
-            if !is_label(label) {
-                return wrong("label", &Value::from(label.as_str()), LABEL);
+            if !(1..=12).contains(&label.len()) || !label.chars().all(|char| char.is_ascii_graphic()) {
+                let allowed = "1 to 12 ASCII characters without a space";
+                return wrong("label", &Value::from(label.as_str()), allowed);
             }
             if rank.is_empty() {
-                return wrong("rank", &Value::from(""), RANK);
+                return wrong("rank", &Value::from(""), "a non-empty text");
             }
-            if points.unsigned_abs() > MOST_POINTS.unsigned_abs() {
+            if !are_valid(*points) {
                 return wrong("points", points, POINTS);
             }
             if *copies > MOST_COPIES {
-                return wrong("copies", copies, COPIES);
+                return wrong("copies", copies, "a whole number from 0 to 128");
             }
         }
         Ok(())
@@ -102,21 +104,20 @@ impl Deck {
     }
 
     pub(super) fn read(value: &Value) -> Result<Deck, RulesError> {
-        match value {
-            Value::String(name) => Deck::named(name),
-            _ => Ok(Deck::of(read_kinds(value)?)),
+        if let Value::String(name) = value {
+            return Deck::named(name);
         }
+        let deck = Deck::of(read_kinds(value)?);
+        deck.check().map(|()| deck)
     }
 
     pub(super) fn write(&self) -> Value {
         match &self.name {
             Some(name) => Value::from(name.clone()),
-            None => self.kinds.iter().map(write_kind).collect(),
+            None => serde_json::to_value(&self.kinds).expect("kinds can be written as JSON"),
         }
     }
 }
-
-pub(super) const KIND_FIELDS: [&str; 6] = ["label", "rank", "suit", "points", "power", "copies"];
 
 fn read_kinds(value: &Value) -> Result<Vec<Kind>, RulesError> {
     let Some(list) = value.as_array() else {
@@ -124,15 +125,14 @@ fn read_kinds(value: &Value) -> Result<Vec<Kind>, RulesError> {
         return Err(RulesError::Field { field: "deck", found: value.to_string(), allowed });
     };
     check_number(list.len())?;
-    list.iter().enumerate().map(|(number, value)| read_kind(number + 1, value)).collect()
+    let read = |(number, kind): (usize, &Value)| {
+        Kind::deserialize(kind).map_err(|error| RulesError::Kind { number, what: error.to_string() })
+    };
+    (1..).zip(list).map(read).collect()
 }
 
 fn check_number(kinds: usize) -> Result<(), RulesError> {
     if kinds > MOST_KINDS { Err(RulesError::Kinds { kinds }) } else { Ok(()) }
-}
-
-fn is_label(label: &str) -> bool {
-    !label.is_empty() && label.len() <= 12 && label.chars().all(|c| c.is_ascii_graphic())
 }
 
 /// A table of a rule file that changes one field of some kinds: its name, the valid values, and a function that sets the
@@ -145,51 +145,12 @@ pub(super) const KIND_TABLES: [KindTable; 2] = [
     ("powers", POWERS, |kind, value| value.as_str()?.parse().ok().map(|power| kind.power = power)),
 ];
 
-const LABEL: &str = "1 to 12 ASCII characters without a space";
 const POINTS: &str = "a whole number from -100 to 100";
-const COPIES: &str = "a whole number from 0 to 128";
-const RANK: &str = "a non-empty text";
-
-fn read_kind(number: usize, value: &Value) -> Result<Kind, RulesError> {
-    let Some(fields) = value.as_object() else {
-        return Err(RulesError::Kind { number, found: value.to_string() });
-    };
-    if let Some(field) = fields.keys().find(|field| !KIND_FIELDS.contains(&field.as_str())) {
-        return Err(RulesError::UnknownKindField { number, field: field.clone() });
-    }
-    let wrong = |field: &'static str, allowed: &'static str| {
-        let found = fields.get(field).map_or("nothing".to_owned(), Value::to_string);
-        RulesError::KindField { number, field, found, allowed }
-    };
-    let text = |field: &str| fields.get(field).and_then(Value::as_str);
-    let optional = |field: &'static str| match fields.get(field) {
-        None => Ok(""),
-        Some(value) => value.as_str().ok_or_else(|| wrong(field, "a text")),
-    };
-    let label = text("label").filter(|label| is_label(label)).ok_or_else(|| wrong("label", LABEL))?;
-    let rank = text("rank").filter(|rank| !rank.is_empty()).ok_or_else(|| wrong("rank", RANK))?;
-    let points = fields.get("points").and_then(read_points).ok_or_else(|| wrong("points", POINTS))?;
-    let copies = fields.get("copies").and_then(Value::as_u64).filter(|&copies| copies <= MOST_COPIES.into());
-    let copies = copies.ok_or_else(|| wrong("copies", COPIES))? as u8;
-    let power = optional("power")?.parse().map_err(|source| RulesError::Power { number, source })?;
-    Ok(Kind {
-        label: label.to_owned(),
-        rank: rank.to_owned(),
-        suit: optional("suit")?.to_owned(),
-        points,
-        power,
-        copies,
-    })
-}
 
 fn read_points(value: &Value) -> Option<i16> {
-    let points = i16::try_from(value.as_i64()?).ok()?;
-    (-MOST_POINTS..=MOST_POINTS).contains(&points).then_some(points)
+    value.as_i64().and_then(|points| points.try_into().ok()).filter(|&points| are_valid(points))
 }
 
-pub(super) fn write_kind(kind: &Kind) -> Value {
-    serde_json::json!({
-        "label": kind.label, "rank": kind.rank, "suit": kind.suit, "points": kind.points,
-        "power": kind.power.to_string(), "copies": kind.copies,
-    })
+fn are_valid(points: i16) -> bool {
+    (-MOST_POINTS..=MOST_POINTS).contains(&points)
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::deck::{Deck, KIND_FIELDS, KIND_TABLES, write_kind};
+use super::deck::{Deck, KIND_TABLES};
 use super::{MINI_GAMES, PRESETS, Rules, RulesError};
 use crate::rules::card::Kind;
 use crate::rules::knob::{
@@ -387,13 +387,9 @@ impl RulesSpec {
             // In a named deck, the knob `jokers` sets the number of jokers.
             let copies = if kind.label == "JK" { self.jokers.get() as u8 } else { kind.copies };
             let kind = Kind { copies, ..kind.clone() };
-            let fields: Vec<String> = KIND_FIELDS
-                .iter()
-                .filter_map(|field| {
-                    let value = write_kind(&kind)[*field].clone();
-                    (value != "").then(|| format!("{field} = {value}"))
-                })
-                .collect();
+            let fields = serde_json::to_value(kind).expect("a kind can be written as JSON");
+            let fields = fields.as_object().into_iter().flatten().filter(|(_, value)| **value != "");
+            let fields: Vec<String> = fields.map(|(field, value)| format!("{field} = {value}")).collect();
             text.extend(["    { ", &fields.join(", "), " },\n"]);
         }
         text += "]\n";
