@@ -5,7 +5,7 @@ pub(crate) mod save;
 
 pub use replay::replay;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::engine::chance::RaceOrder;
@@ -32,28 +32,33 @@ pub(crate) const TRACE: &str = "x-trace";
 /// A record of one match.
 ///
 /// A record that is read from a file keeps unknown fields and their order, and writes them back.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct Record {
     /// All fields except the rounds, in the order in which they are written.
     #[serde(flatten)]
     pub fields: Map<String, Value>,
     /// The rounds.
+    #[serde(default, deserialize_with = "or_empty")]
     pub rounds: Vec<RoundRecord>,
 }
 
 /// One round of a record.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct RoundRecord {
     /// The seat with the first turn; `None` if the record does not contain it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starter: Option<String>,
     /// The labels of the shuffled deck in the order of dealing.
+    #[serde(default, deserialize_with = "or_empty")]
     pub deck: Vec<String>,
     /// The decisions in order, each with its seat: `a keep a3`.
+    #[serde(default, deserialize_with = "or_empty")]
     pub decisions: Vec<String>,
     /// The race order of each window in which two or more seats snapped.
+    #[serde(default, deserialize_with = "or_empty")]
     pub races: Vec<Vec<String>>,
     /// The new stock of each reshuffle, top card first.
+    #[serde(default, deserialize_with = "or_empty")]
     pub reshuffles: Vec<Vec<String>>,
     /// All other fields: results and unknown fields.
     #[serde(flatten)]
@@ -117,19 +122,14 @@ impl Record {
     /// assert!(Record::read(half).unwrap_err().what.starts_with("not JSON"));
     /// ```
     pub fn read(line: &str) -> Result<Record, InvalidRecord> {
-        let value: Value = serde_json::from_str(without_mark(line)).map_err(|error| {
-            InvalidRecord::new(format!("not JSON: {}", error.to_string().replace(" at line 1 column ", " at column ")))
+        let record: Record = serde_json::from_str(without_mark(line)).map_err(|error| {
+            let kind = if error.is_data() { "not a record" } else { "not JSON" };
+            InvalidRecord::new(format!("{kind}: {}", error.to_string().replace(" at line 1 column ", " at column ")))
         })?;
-        let Value::Object(mut fields) = value else {
-            return Err(InvalidRecord::new("not a record: a record is a JSON object"));
-        };
-        let format = fields.get("format");
-        if format.and_then(Value::as_str) != Some(FORMAT) {
-            return Err(InvalidRecord::field("format", &format!("\"{FORMAT}\""), format));
+        match record.fields.get("format") {
+            Some(format) if format == FORMAT => Ok(record),
+            format => Err(InvalidRecord::field("format", &format!("\"{FORMAT}\""), format)),
         }
-        let read = |number, round| RoundRecord::read(round).map_err(|flaw| flaw.in_round(number + 1));
-        let rounds = list(&mut fields, "rounds", read)?;
-        Ok(Record { fields, rounds })
     }
 
     /// The fault with which an agent stopped the match, in words; `None` if there was none.
@@ -146,57 +146,9 @@ impl Record {
     }
 }
 
-impl RoundRecord {
-    fn read(value: Value) -> Result<RoundRecord, InvalidRecord> {
-        let Value::Object(mut fields) = value else {
-            return Err(InvalidRecord::new(format!("a round must be an object, found {}", brief(&value))));
-        };
-        let starter = match fields.shift_remove("starter") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(starter)) => Some(starter),
-            Some(other) => {
-                return Err(InvalidRecord::new(format!("starter must be a seat's letter, found {}", brief(&other))));
-            }
-        };
-        let deck = list(&mut fields, "deck", |_, label| text("deck", label))?;
-        let decisions = list(&mut fields, "decisions", |number, decision| match decision {
-            Value::String(decision) => Ok(decision),
-            other => {
-                let what = format!("a decision must be a text such as \"a draw\", found {}", brief(&other));
-                Err(InvalidRecord::new(what).at(number + 1))
-            }
-        })?;
-        let mut lists = |name| {
-            list(&mut fields, name, |_, inner| match inner {
-                Value::Array(inner) => inner.into_iter().map(|label| text(name, label)).collect(),
-                other => {
-                    Err(InvalidRecord::new(format!("{name} must contain lists of texts, found {}", brief(&other))))
-                }
-            })
-        };
-        let (races, reshuffles) = (lists("races")?, lists("reshuffles")?);
-        Ok(RoundRecord { starter, deck, decisions, races, reshuffles, fields })
-    }
-}
-
-/// Takes a list out of the fields, and reads its items with their numbers. A missing list is empty.
-fn list<T>(
-    fields: &mut Map<String, Value>,
-    name: &str,
-    read: impl Fn(usize, Value) -> Result<T, InvalidRecord>,
-) -> Result<Vec<T>, InvalidRecord> {
-    match fields.shift_remove(name) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(items)) => items.into_iter().enumerate().map(|(number, item)| read(number, item)).collect(),
-        Some(other) => Err(InvalidRecord::new(format!("{name} must be a list, found {}", brief(&other)))),
-    }
-}
-
-fn text(name: &str, value: Value) -> Result<String, InvalidRecord> {
-    match value {
-        Value::String(text) => Ok(text),
-        other => Err(InvalidRecord::new(format!("{name} must contain texts, found {}", brief(&other)))),
-    }
+/// Deserializes a list, which may be null. For `deserialize_with`.
+fn or_empty<'de, T: Deserialize<'de>, D: Deserializer<'de>>(source: D) -> Result<Vec<T>, D::Error> {
+    Ok(Option::deserialize(source)?.unwrap_or_default())
 }
 
 /// The value as text for a message, cut after 60 characters.
