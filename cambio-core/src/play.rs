@@ -17,5 +17,5 @@ pub use matches::{Match, MatchResult, RoundResult, Standing};
 pub use observer::Observer;
 pub use players::{Failure, Players};
 pub use playing::{PendingDecision, Playing};
-pub use referee::{DetachedAgent, Fault, MatchError, MatchSetup, Referee, StepResult, play_match};
+pub use referee::{Fault, MatchError, MatchSetup, Referee, StepResult, play_match};
 pub use round::RoundLog;

@@ -63,7 +63,7 @@ pub(crate) fn hint(
         SessionError(match error {
             MatchError::Fault(fault) => format!("{adviser} suggests `{}`, which is illegal", fault.action),
             MatchError::Failed(failure) => format!("{adviser} failed: {}", failure.error),
-            other => other.to_string(),
+            MatchError::Rules(error) => error.to_string(),
         })
     };
     let (person, seats) = (config.person, config.opponents.len() + 1);

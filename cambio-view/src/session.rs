@@ -4,8 +4,8 @@ use std::fmt;
 
 use cambio_agents::Guarded;
 use cambio_core::engine::RaceOrder;
-use cambio_core::play::{DetachedAgent, MatchError, RoundResult};
-use cambio_core::{Action, Agent, AgentError, Card, Event, Observer, Playing, Record, Referee, Sighting, State};
+use cambio_core::play::{MatchError, RoundResult};
+use cambio_core::{Action, Agent, AgentError, Card, Event, Observer, Playing, Record, Referee, Seat, Sighting, State};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -352,11 +352,13 @@ impl Session {
         if self.recess.is_some() || self.trouble.is_some() {
             return None;
         }
-        let mut detached = self.referee.take_out()?;
+        let state = self.playing().state().clone();
+        let seat = state.actor()?;
+        let mut agent = self.referee.players_mut().agents_mut()[seat.index()].take()?;
         self.is_busy = true;
         Some(Box::new(move |_| {
-            let decision = detached.decide();
-            JobResult(Box::new(move |session| session.decided(detached, decision)))
+            let decision = agent.decide(&state.observe(seat));
+            JobResult(Box::new(move |session| session.decided(seat, agent, decision)))
         }))
     }
 
@@ -366,9 +368,8 @@ impl Session {
         (done.0)(self);
     }
 
-    fn decided(&mut self, detached: DetachedAgent<Opponent>, decision: Result<Action, AgentError>) {
-        let seat = detached.seat();
-        self.referee.put_back(detached);
+    fn decided(&mut self, seat: Seat, agent: Opponent, decision: Result<Action, AgentError>) {
+        self.referee.players_mut().agents_mut()[seat.index()] = Some(agent);
         if self.rewind.is_some() {
             return;
         }

@@ -6,7 +6,7 @@ use crate::play::observer::Observer;
 use crate::play::players::{Failure, Players};
 use crate::play::playing::{PendingDecision, Playing};
 use crate::rng::Key;
-use crate::{Action, Agent, Choices, MatchResult, Rules, RulesError, Seat, State};
+use crate::{Action, Agent, Choices, MatchResult, Rules, RulesError, Seat};
 
 /// The parameters of a match: the rules, the number of seats, and the random key.
 #[derive(Clone, Copy, Debug)]
@@ -36,14 +36,10 @@ pub struct Fault {
 
 /// Why a match was not finished.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum MatchError {
     /// The rules do not allow this number of seats.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// The number of agents differs from the number of seats.
-    #[error("the number of agents must be {seats}, one for each seat, found {agents}")]
-    Agents { agents: usize, seats: usize },
     /// An agent's decision was illegal.
     #[error(
         "seat {} decided `{}`, which is illegal (round {}, decision {}); legal: {}",
@@ -140,7 +136,8 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         &self.seated.0
     }
 
-    /// The players, to replace agents between matches.
+    /// The players, to replace agents between matches, or to take the agent in the seat to act out while it decides on another
+    /// thread.
     pub fn players_mut(&mut self) -> &mut Players<A> {
         &mut self.seated.0
     }
@@ -217,52 +214,15 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         while let StepResult::Decided(..) = self.step()? {}
         Ok(self.playing.turn())
     }
-
-    /// Takes the agent in the seat to act out of the match, so that it can decide on another thread; `None` if no agent
-    /// sits there or the match is over. [`Referee::put_back`] puts the agent back.
-    pub fn take_out(&mut self) -> Option<DetachedAgent<A>> {
-        let seat = self.playing.turn()?.seat;
-        let agent = self.seated.0.agents_mut().get_mut(seat.index())?.take()?;
-        Some(DetachedAgent { seat, agent, state: Box::new(self.playing.state().clone()) })
-    }
-
-    /// Puts back an agent that was [taken out](Referee::take_out).
-    pub fn put_back(&mut self, detached: DetachedAgent<A>) {
-        self.seated.0.agents_mut()[detached.seat.index()] = Some(detached.agent);
-    }
-}
-
-/// An agent that decides outside its match; see [`Referee::take_out`].
-#[derive(Clone, Debug)]
-pub struct DetachedAgent<A> {
-    seat: Seat,
-    agent: A,
-    state: Box<State>,
-}
-
-impl<A: Agent> DetachedAgent<A> {
-    /// The agent's seat.
-    pub fn seat(&self) -> Seat {
-        self.seat
-    }
-
-    /// Asks the agent for its decision, which may be illegal.
-    ///
-    /// # Errors
-    /// If the agent cannot continue.
-    pub fn decide(&mut self) -> Result<Action, crate::AgentError> {
-        self.agent.decide(&self.state.observe(self.seat))
-    }
 }
 
 /// Plays a match between agents, seat a first.
 ///
 /// # Errors
-/// If the rules do not allow the number of seats, `agents` has a different length, or an agent decides illegally or
-/// cannot continue.
+/// If the rules do not allow the number of seats, or an agent decides illegally or cannot continue.
 ///
 /// # Panics
-/// Only if an agent or the observer panics.
+/// If there is not one agent for each seat, or an agent or the observer panics.
 ///
 /// # Determinism
 /// The match depends only on the setup and the agents. The decks do not depend on the agents.
@@ -284,10 +244,7 @@ pub fn play_match<A: Agent, W: Observer>(
     observer: &mut W,
 ) -> Result<MatchResult, MatchError> {
     let MatchSetup { rules, seats, key } = *match_setup;
-    rules.covers(seats)?;
-    if agents.len() != seats {
-        return Err(MatchError::Agents { agents: agents.len(), seats });
-    }
+    assert_eq!(agents.len(), seats, "there must be one agent for each seat");
     let mut referee = Referee::new(Deal::new(&rules, key), Players::all(agents), observer)?;
     referee.run()?;
     Ok(referee.playing.result().expect("an agent sits in every seat"))

@@ -119,7 +119,7 @@ pub(super) fn fault(
     let (illegal, seat, round, decision, cause) = match error {
         MatchError::Fault(fault) => (Some(&**fault), fault.seat, fault.round, fault.decision, None),
         MatchError::Failed(failure) => (None, failure.seat, failure.round, failure.decision, Some(&failure.error)),
-        MatchError::Rules(_) | MatchError::Agents { .. } => unreachable!("a plan has valid rules and seats: {error}"),
+        MatchError::Rules(_) => unreachable!("a plan has valid rules and seats: {error}"),
     };
     let mut recorder = Recorder::new(rules);
     let again = Playing::observed(Deal::new(rules, plan.key(deal)), seats, &mut recorder);

@@ -45,10 +45,11 @@ fn matches_do_not_depend_on_how_they_are_stepped() {
     whole.run().unwrap();
 
     let mut taken_out = start(all());
-    while let Some(mut detached) = taken_out.take_out() {
-        assert_eq!(taken_out.step().unwrap(), StepResult::Waiting(detached.seat()));
-        let action = detached.decide().unwrap();
-        taken_out.put_back(detached);
+    while let Some(seat) = taken_out.turn().map(|turn| turn.seat) {
+        let mut agent = taken_out.players_mut().agents_mut()[seat.index()].take().unwrap();
+        assert_eq!(taken_out.step().unwrap(), StepResult::Waiting(seat));
+        let action = agent.decide(&taken_out.turn().unwrap().view).unwrap();
+        taken_out.players_mut().agents_mut()[seat.index()] = Some(agent);
         taken_out.act(action).unwrap();
     }
 
