@@ -412,7 +412,7 @@ impl fmt::Display for Seed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Seed::Number(number) => write!(f, "{number}"),
-            Seed::Key(key) => key.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+            Seed::Key(key) => f.write_str(&blake3::Hash::from_bytes(*key).to_hex()),
         }
     }
 }
@@ -421,15 +421,10 @@ impl FromStr for Seed {
     type Err = SeedError;
 
     fn from_str(text: &str) -> Result<Seed, SeedError> {
-        if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let byte = |index: usize| u8::from_str_radix(&text[2 * index..][..2], 16).map_err(|_| SeedError);
-            let mut key = [0; 32];
-            for (index, slot) in key.iter_mut().enumerate() {
-                *slot = byte(index)?;
-            }
-            return Ok(Seed::Key(key));
+        match blake3::Hash::from_hex(text) {
+            Ok(key) => Ok(Seed::Key(key.into())),
+            Err(_) => text.parse().map(Seed::Number).map_err(|_| SeedError),
         }
-        text.parse().map(Seed::Number).map_err(|_| SeedError)
     }
 }
 
