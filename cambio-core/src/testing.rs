@@ -114,27 +114,15 @@ pub enum NonconformanceKind {
     /// The agent returns an error and cannot continue.
     #[error(transparent)]
     Failed(Failure),
-    /// The same briefing and sightings lead to another decision.
-    #[error("seat {seat} decides `{second}` instead of `{first}` after the same briefing and sightings")]
-    Unsteady { seat: Seat, first: Action, second: Action },
-    /// Earlier matches change the agent's play.
-    #[error("seat {seat} decides `{second}` instead of `{first}` after other matches: the agent remembers them")]
-    Stateful { seat: Seat, first: Action, second: Action },
-    /// The agent plays differently after it has played the same deal in another seat.
-    #[error(
-        "seat {seat} decides `{second}` instead of `{first}` after its agent played the same deal in another seat: the \
-         agent remembers the cards"
-    )]
-    Remembering { seat: Seat, first: Action, second: Action },
+    /// The agent decides differently when the match is repeated; `when` describes what is different.
+    #[error("seat {seat} decides `{second}` instead of `{first}` {when}")]
+    Changed { seat: Seat, first: Action, second: Action, when: &'static str },
     /// The letters of the seats change the agent's play.
     #[error(
         "seat {seat} decides `{first}`; when all seats are relabelled and it is seat {moved}, it decides `{second}` \
          instead of `{same}`: the agent depends on the letters of the seats"
     )]
     Partial { seat: Seat, first: Action, moved: Seat, same: Action, second: Action },
-    /// Cards that the agent cannot know change its play.
-    #[error("seat {seat} decides `{second}` instead of `{first}` when the cards that it cannot know are changed")]
-    Clairvoyant { seat: Seat, first: Action, second: Action },
 }
 
 /// A notice to all seats or a decision of one seat in a match.
@@ -336,21 +324,24 @@ fn check_match<A: Agent>(
     for (reused, seat) in reused.iter_mut().zip(Seat::ALL) {
         let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
         let again = |agent: &mut A, shown| repeat(agent, &briefing, entries, shown).map_err(NonconformanceKind::Failed);
-        if let Some((first, second)) = again(&mut make(), ReplayedWorld::Truth)? {
-            return Err(NonconformanceKind::Unsteady { seat, first, second });
-        }
-        if let Some((first, second)) = again(&mut make(), ReplayedWorld::Other)? {
-            return Err(NonconformanceKind::Clairvoyant { seat, first, second });
-        }
-        if let Some((first, second)) = again(reused, ReplayedWorld::Truth)? {
-            return Err(NonconformanceKind::Stateful { seat, first, second });
-        }
         let mut elsewhere = make();
         let next = seat.next(seats);
         let there = Briefing { rules: &rules, seats, seat: next, stream: &key.agent(next) };
         repeat(&mut elsewhere, &there, entries, ReplayedWorld::Truth).map_err(NonconformanceKind::Failed)?;
-        if let Some((first, second)) = again(&mut elsewhere, ReplayedWorld::Truth)? {
-            return Err(NonconformanceKind::Remembering { seat, first, second });
+        let repetitions = [
+            (&mut make(), ReplayedWorld::Truth, "after the same briefing and sightings"),
+            (&mut make(), ReplayedWorld::Other, "when the cards that it cannot know are changed"),
+            (reused, ReplayedWorld::Truth, "after other matches: the agent remembers them"),
+            (
+                &mut elsewhere,
+                ReplayedWorld::Truth,
+                "after its agent played the same deal in another seat: the agent remembers the cards",
+            ),
+        ];
+        for (agent, world, when) in repetitions {
+            if let Some((first, second)) = again(agent, world)? {
+                return Err(NonconformanceKind::Changed { seat, first, second, when });
+            }
         }
         // The relabelling differs from deal to deal.
         let relabelling = Relabelling::new(seats, 1 + key.deal as usize % (seats - 1));
@@ -419,7 +410,7 @@ impl Relabelling {
     }
 
     /// The setup with all seats relabelled. The rules do not change, so race weights are not relabelled.
-    pub fn setup(self, setup: &Setup) -> Setup {
+    pub(crate) fn setup(self, setup: &Setup) -> Setup {
         Setup { starter: self.seat(setup.starter), carry: self.carry(setup.carry), ..*setup }
     }
 
