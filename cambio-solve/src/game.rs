@@ -221,7 +221,7 @@ impl Game {
     }
 
     /// A digest of the rules without their name: equal rules with different names have the same id.
-    pub fn id(&self) -> HistoryKey {
+    pub(crate) fn id(&self) -> HistoryKey {
         self.id
     }
 
@@ -234,11 +234,6 @@ impl Game {
     /// The number of information sets of a seat.
     pub fn information_sets(&self, seat: Seat) -> usize {
         self.trees[seat.index()].sets()
-    }
-
-    /// The number of entries in the sparse payoff matrix.
-    pub fn entries(&self) -> usize {
-        self.payoffs.values.len()
     }
 
     /// The size of the compiled game in bytes.
@@ -278,7 +273,7 @@ impl Game {
     }
 
     /// The number of the information set with this key, if the seat has one.
-    pub fn find(&self, seat: Seat, key: HistoryKey) -> Option<usize> {
+    pub(crate) fn find(&self, seat: Seat, key: HistoryKey) -> Option<usize> {
         self.trees[seat.index()].index.find(key)
     }
 }

@@ -168,7 +168,7 @@ pub enum SolveError {
     /// The information sets of the sampling solver have reached the memory limit.
     #[error(
         "the information sets take {}, which may double; the limit is {} (iterations done: {iterations})",
-        estimate::bytes(libm::log10(*.bytes as f64)), estimate::bytes(libm::log10(.limits.memory as f64))
+        estimate::bytes(*.bytes as f64), estimate::bytes(.limits.memory as f64)
     )]
     Sampled { iterations: u64, bytes: u64, limits: Limits },
     /// A seat lacks perfect recall: two histories of one information set differ in its decisions or its choices.
@@ -191,13 +191,13 @@ pub enum SolveError {
 }
 
 fn too_large(name: &str, estimate: &SizeEstimate, limits: &Limits, walked: Option<(u64, u64)>) -> String {
-    let memory = estimate::bytes(libm::log10(limits.memory as f64));
+    let memory = estimate::bytes(limits.memory as f64);
     let allowed = format!("the limits are {} histories and {memory}", limits.histories);
     match walked {
         None => format!("`{name}` is too large to be solved exactly: {estimate}; {allowed}"),
         Some((histories, bytes)) => format!(
             "`{name}` is too large to be solved exactly: after {histories} histories it may take up to {} (estimated: {estimate}); {allowed}",
-            estimate::bytes(libm::log10(bytes as f64))
+            estimate::bytes(bytes as f64)
         ),
     }
 }
