@@ -42,9 +42,6 @@ pub enum RulesError {
     /// A rule file is not TOML.
     #[error("not TOML: {}", excerpt(.0))]
     Toml(String),
-    /// A rule file contains a TOML value that cannot be a field's value, such as a date.
-    #[error("not a rule file: {}", excerpt(.0))]
-    File(String),
     /// Rules as JSON are neither a name nor a table.
     #[error("rules must be a preset's name or a table of fields, found {}", excerpt(found))]
     Shape { found: String },

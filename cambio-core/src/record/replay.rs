@@ -292,7 +292,7 @@ fn left_over(what: &str, number: usize) -> String {
 }
 
 /// Parses a decision and checks that it is legal now.
-fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
+pub(super) fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     let Some(asked) = state.actor() else {
         return Err(format!("illegal decision `{}`; legal: nothing, the round is over", excerpt(text)));
     };

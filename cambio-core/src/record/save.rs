@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use crate::engine::RaceOrder;
-use crate::record::replay::table_of;
+use crate::record::replay::{read_decision, table_of};
 use crate::record::{InvalidRecord, Record, Recorder};
 use crate::rng::{Key, Seed};
-use crate::{Action, Deal, Playing, Seat};
+use crate::text::excerpt;
+use crate::{Deal, Playing, Seat};
 
 /// The extra field with the source of the race orders, if they were not drawn from the random key.
 const RACES: &str = "x-races";
@@ -94,12 +95,12 @@ impl Playing {
                 return Err(flaw("unexpected round: the previous round has not ended".to_owned()));
             }
             for (index, text) in round.decisions.iter().enumerate() {
-                let action = (playing.rounds() == number).then(|| decision(&playing, text)).flatten();
-                let done = action.is_some_and(|action| playing.act_observed(action, &mut recorder).is_ok());
-                if !done {
-                    let legal = playing.state().choices();
-                    return Err(flaw(format!("illegal decision `{text}`; legal: {legal}")).at(index + 1));
+                let flaw = |what: String| flaw(what).at(index + 1);
+                if playing.rounds() != number {
+                    return Err(flaw(format!("illegal decision `{}`: the round is over", excerpt(text))));
                 }
+                let (_, action) = read_decision(playing.state(), text).map_err(flaw)?;
+                playing.act_observed(action, &mut recorder).map_err(|illegal| flaw(illegal.to_string()))?;
             }
         }
         let names = vec![""; playing.seats()];
@@ -130,11 +131,4 @@ fn field<T>(
 ) -> Result<T, InvalidRecord> {
     let found = record.fields.get(field);
     found.and_then(read).ok_or_else(|| InvalidRecord::field(field, allowed, found))
-}
-
-/// Parses a decision; `None` unless it is a decision of the seat to act.
-fn decision(playing: &Playing, text: &str) -> Option<Action> {
-    let (letter, action) = text.split_once(' ')?;
-    let asked = playing.state().actor()?;
-    (letter == asked.to_string()).then(|| action.parse().ok()).flatten()
 }

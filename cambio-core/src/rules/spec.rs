@@ -273,11 +273,8 @@ impl RulesSpec {
     /// );
     /// ```
     pub fn from_toml(text: &str) -> Result<RulesSpec, RulesError> {
-        let value: toml::Table = read_toml(text).map_err(RulesError::Toml)?;
-        match serde_json::to_value(value) {
-            Ok(value) => RulesSpec::from_json(&value).and_then(|spec| spec.check_meaning().map(|()| spec)),
-            Err(error) => Err(RulesError::File(error.to_string())),
-        }
+        let spec = RulesSpec::from_json(&read_toml(text).map_err(RulesError::Toml)?)?;
+        spec.check_meaning().map(|()| spec)
     }
 
     /// Reads the field `rules` of a record: a preset's name, or the fields of a rule file as JSON.
@@ -387,7 +384,7 @@ impl RulesSpec {
             // In a named deck, the knob `jokers` sets the number of jokers.
             let copies = if kind.label == "JK" { self.jokers.get() as u8 } else { kind.copies };
             let kind = Kind { copies, ..kind.clone() };
-            let fields = serde_json::to_value(kind).expect("a kind can be written as JSON");
+            let fields = serde_json::json!(kind);
             let fields = fields.as_object().into_iter().flatten().filter(|(_, value)| **value != "");
             let fields: Vec<String> = fields.map(|(field, value)| format!("{field} = {value}")).collect();
             text.extend(["    { ", &fields.join(", "), " },\n"]);
