@@ -166,9 +166,9 @@ fn commands(char: char) -> bool {
 /// ```
 /// use std::io::Write as _;
 ///
-/// let mut out = cambio_core::text::EscapingWriter::new(Vec::new());
-/// writeln!(out, "\u{1b}[31mred\u{202e}\tgr\u{fc}n").unwrap();
-/// assert_eq!(out.get_mut(), "\\u001b[31mred\\u202e\tgr\u{fc}n\n".as_bytes());
+/// let mut out = Vec::new();
+/// writeln!(cambio_core::text::EscapingWriter::new(&mut out), "\u{1b}[31mred\u{202e}\tgr\u{fc}n").unwrap();
+/// assert_eq!(out, "\\u001b[31mred\\u202e\tgr\u{fc}n\n".as_bytes());
 /// ```
 #[derive(Debug)]
 pub struct EscapingWriter<W> {
@@ -181,11 +181,6 @@ impl<W: io::Write> EscapingWriter<W> {
     /// Escapes what is written to `out`.
     pub const fn new(out: W) -> EscapingWriter<W> {
         EscapingWriter { out, begun: Vec::new() }
-    }
-
-    /// The inner writer, for control characters of the program itself.
-    pub const fn get_mut(&mut self) -> &mut W {
-        &mut self.out
     }
 
     fn write_text(&mut self, bytes: &[u8]) -> io::Result<()> {

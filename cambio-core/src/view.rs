@@ -6,4 +6,4 @@ pub(crate) mod round_history;
 
 pub use card_history::{CardHistory, CardTrace, Origin};
 pub use knowledge::{ImpossibleSighting, Knowledge};
-pub use round_history::{PublicEvent, RoundHistory};
+pub use round_history::RoundHistory;

@@ -82,7 +82,6 @@ fn sightings() -> Vec<(Sighting, u64)> {
 fn decisions_have_these_codes() {
     for (action, code, _) in actions() {
         assert_eq!(action.code(), code, "{action}: {:#x}", action.code());
-        assert_eq!(u64::from(action.verb_code()), code >> 48);
     }
     let swapped = Action::Swap(spot("b3"), spot("a2"));
     assert_eq!(swapped.code(), 0xb_002_013_000_000, "the order of the spots of a swap does not matter");
@@ -110,7 +109,6 @@ fn phases_have_these_codes() {
         Phase::Over,
     ];
     assert_eq!(phases.map(Phase::code), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    assert_eq!(phases.len(), Phase::COUNT);
     assert_eq!(Phase::Held(CardSource::Pile(card(5))).code(), 2);
 }
 

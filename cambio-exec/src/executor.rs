@@ -110,16 +110,15 @@ impl<E> ExecutorError<E> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A server can share its own pool and keep a token that stops the work of one request. Cancelling one executor does
-/// not affect other executors on the same pool:
+/// A server can keep a token that stops the work of one request. Cancelling one executor does not affect other executors on
+/// the same pool:
 ///
 /// ```
-/// use std::sync::Arc;
 /// use cambio_exec::{CancelToken, Executor, ExecutorError};
 ///
-/// let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build()?);
+/// let server = Executor::new(2)?;
 /// let request = CancelToken::new();
-/// let executor = Executor::on(pool).with_cancel(request.clone());
+/// let executor = server.clone().with_cancel(request.clone());
 ///
 /// let mut handled = 0;
 /// let outcome = executor.run_ordered(0..1_000_000, |number| number, |number, _| {
@@ -152,7 +151,7 @@ impl Executor {
     }
 
     /// An executor on an existing pool. A run may occupy all threads of the pool until it ends.
-    pub fn on(pool: Arc<ThreadPool>) -> Executor {
+    fn on(pool: Arc<ThreadPool>) -> Executor {
         Executor { pool, cancel: CancelToken::new() }
     }
 

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cambio_core::encode::{ActionSpace, TensorBlock, TensorBlockValues, TensorSpace};
-use cambio_core::view::PublicEvent;
+use cambio_core::view::RoundHistory;
 use cambio_core::{Card, Rules, RulesSpec};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
@@ -286,7 +286,7 @@ impl PyLayout {
     #[getter]
     #[expect(clippy::unused_self, reason = "it is a property for Python")]
     fn happenings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, PublicEvent::names())
+        PyTuple::new(py, RoundHistory::event_names())
     }
 
     /// Splits an array whose last axis is a tensor into its blocks: views by name, of shape `(..., *block.shape)`.

@@ -241,7 +241,7 @@ impl EndReason {
 
 impl Phase {
     /// The number of phases.
-    pub const COUNT: usize = 10;
+    pub(crate) const COUNT: usize = 10;
 
     /// The code of the phase, from 0. It does not depend on the source of a held card.
     #[inline]

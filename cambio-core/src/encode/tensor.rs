@@ -121,10 +121,10 @@ const BLOCKS: usize = 28;
 /// | `moves` | seats, slots | counts | how often the card moved from one seat to another |
 /// | `hints` | seats, slots, 4 | counts | the bounds of [`CardTrace`](crate::view::CardTrace): replaced, outlived, passed, spent; each is the bound minus the lowest points of any card, plus 1; 0 means no bound |
 /// | `recent` | 8, w | flags | the last public events, newest first |
-/// | `last` | seats, 4, 19 | flags | the last public events of each seat, newest first, one-hot by [`PublicEvent::code`] |
+/// | `last` | seats, 4, 19 | flags | the last public events of each seat, newest first, one-hot in the order of [`RoundHistory::event_names`] |
 /// | `last_card` | seats, classes | flags | the card of the newest event in `last` that showed a card, one-hot |
 ///
-/// A row of `recent` has w = 19 + seats + 2 · (seats + slots) + classes flags: the event ([`PublicEvent::code`]), its seat, its
+/// A row of `recent` has w = 19 + seats + 2 · (seats + slots) + classes flags: the event (in the order of [`RoundHistory::event_names`]), its seat, its
 /// two spots (each as seat and slot), and the public card, each one-hot. A part that the event does not have is 0.
 ///
 /// # Information that a tensor omits

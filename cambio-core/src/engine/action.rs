@@ -106,7 +106,7 @@ macro_rules! words {
         impl Action {
             /// The code of the verb, from 1 to 16. It does not depend on the spots.
             #[inline]
-            pub const fn verb_code(self) -> u8 {
+            pub(crate) const fn verb_code(self) -> u8 {
                 match self {
                     $(Action::$plain => $plain_code,)+
                     $(Action::$verb(_) => $verb_code,)+

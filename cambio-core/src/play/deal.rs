@@ -41,7 +41,7 @@ impl Deal {
     }
 
     /// The random key from which all random outcomes are derived.
-    pub fn key(&self) -> Key {
+    pub(crate) fn key(&self) -> Key {
         self.key
     }
 

@@ -31,7 +31,7 @@ impl Deck {
     ///
     /// # Panics
     /// Does not panic: a test parses the built-in decks.
-    pub fn named(name: &str) -> Result<Deck, RulesError> {
+    pub(crate) fn named(name: &str) -> Result<Deck, RulesError> {
         let decks: Map<String, Value> = toml::from_str(DECK_FILE).expect("the shipped decks are TOML");
         let Some(kinds) = decks.get(name) else {
             let allowed = format!("a list of kinds or one of the decks {}", PRESETS.join(", "));
@@ -114,7 +114,7 @@ impl Deck {
     pub(super) fn write(&self) -> Value {
         match &self.name {
             Some(name) => Value::from(name.clone()),
-            None => serde_json::to_value(&self.kinds).expect("kinds can be written as JSON"),
+            None => serde_json::json!(self.kinds),
         }
     }
 }

@@ -442,7 +442,7 @@ pub enum Bonus {
 
 impl Bonus {
     /// The caller's points after the change.
-    pub const fn of(self, points: i32) -> i32 {
+    pub(crate) const fn of(self, points: i32) -> i32 {
         match self {
             Bonus::Add(number) => points + number as i32,
             Bonus::Set(number) => number as i32,

@@ -145,7 +145,7 @@ impl SeatSet {
     }
 
     /// The first seat of the set in playing order, beginning with `from`.
-    pub const fn first_from(self, from: Seat) -> Option<Seat> {
+    pub(crate) const fn first_from(self, from: Seat) -> Option<Seat> {
         if self.0 == 0 { None } else { Some(Seat::wrapped(from as u8 + self.turned(from).0.trailing_zeros() as u8)) }
     }
 

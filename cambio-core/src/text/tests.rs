@@ -21,7 +21,7 @@ fn a_writer_escapes_the_same_characters_as_json_does() {
     // Pieces that end inside characters.
     json.as_bytes().chunks(7).for_each(|piece| out.write_all(piece).unwrap());
     out.write_all(b"\xff \xe2\x80").and_then(|()| out.flush()).unwrap();
-    let written = String::from_utf8(std::mem::take(out.get_mut())).unwrap();
+    let written = String::from_utf8(std::mem::take(&mut out.out)).unwrap();
     let (line, rest) = written.split_once('\n').unwrap();
     assert!(!line.contains(commands));
     assert_eq!(serde_json::from_str::<String>(line).unwrap(), text);

@@ -13,27 +13,15 @@ use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, Spot};
 use crate::view::card_history::{CardHistory, NEVER};
 
 /// A public event: its kind, its seat, its spots, and the face that all seats saw.
-///
-/// [`RoundHistory::recent`] and [`RoundHistory::last_of`] return public events.
-///
-/// ```
-/// use cambio_core::{Event, Rules, Seat, view::RoundHistory};
-///
-/// let mut history = RoundHistory::new(&Rules::preset("classic").unwrap(), 2);
-/// history.notice(&Event::<()>::Drew { seat: Seat::A, face: () });
-/// let event = history.recent(0).unwrap();
-/// assert_eq!((event.name(), event.seat), ("drew", Seat::A));
-/// assert_eq!(event.card, None);
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct PublicEvent {
+pub(crate) struct PublicEvent {
     code: u8,
     /// The seat that acted or was affected; for a card that a power reveals, the seat whose turn it is.
-    pub seat: Seat,
+    pub(crate) seat: Seat,
     /// The spots of the event, in the order of the fields of the [`Event`].
-    pub spots: [Option<Spot>; 2],
+    pub(crate) spots: [Option<Spot>; 2],
     /// The card whose face all seats saw.
-    pub card: Option<Card>,
+    pub(crate) card: Option<Card>,
 }
 
 /// The names of public events by [`PublicEvent::code`].
@@ -61,22 +49,12 @@ const NAMES: [&str; PublicEvent::COUNT] = [
 
 impl PublicEvent {
     /// The number of codes.
-    pub const COUNT: usize = 19;
+    pub(crate) const COUNT: usize = 19;
 
     /// The code of the kind of event, below [`PublicEvent::COUNT`]. Codes never change; a new kind gets the next code.
     #[inline]
-    pub const fn code(&self) -> u8 {
+    pub(crate) const fn code(&self) -> u8 {
         self.code
-    }
-
-    /// The name of the kind of event.
-    pub const fn name(&self) -> &'static str {
-        NAMES[self.code as usize]
-    }
-
-    /// The names of all kinds of events, indexed by [`PublicEvent::code`].
-    pub const fn names() -> &'static [&'static str; PublicEvent::COUNT] {
-        &NAMES
     }
 
     /// The public part of an event that concerns one seat; `None` for other events, such as a deal or a reshuffle.
@@ -147,8 +125,6 @@ fn push<const N: usize>(events: &mut RecentEvents<N>, event: PublicEvent) {
 /// for decision in ["draw", "keep a1"] {
 ///     playing.act_observed(decision.parse().unwrap(), &mut history).unwrap();
 /// }
-/// assert_eq!(history.recent(0).unwrap().name(), "kept");
-/// assert_eq!(history.last_of(Seat::A, 1).unwrap().name(), "drew");
 /// // Seat a saw its new card in turn 1, and seat b has not seen it.
 /// assert_eq!(history.seen_in("a1".parse().unwrap(), Seat::A), Some(1));
 /// assert_eq!(history.seen_in("a1".parse().unwrap(), Seat::B), None);
@@ -193,17 +169,16 @@ impl RoundHistory {
         }
     }
 
+    /// The names of all kinds of public events, in the order of their one-hot codes in observation tensors.
+    ///
+    /// ```
+    /// assert_eq!(cambio_core::view::RoundHistory::event_names()[..2], ["peeked", "drew"]);
+    /// ```
+    pub const fn event_names() -> &'static [&'static str] {
+        &NAMES
+    }
+
     /// Sets the standing of the match at the start of a round.
-    ///
-    /// ```
-    /// use cambio_core::{Playing, Rules, Seat, rng::Key, view::RoundHistory};
-    ///
-    /// let rules = Rules::preset("original").unwrap();
-    /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
-    /// let mut history = RoundHistory::new(&rules, 2);
-    /// history.set_standing(&playing.standing());
-    /// assert_eq!((history.rounds(), history.total(Seat::B).units()), (0, 0));
-    /// ```
     pub fn set_standing(&mut self, standing: &Standing<'_>) {
         self.rounds = u16::try_from(standing.round).unwrap_or(u16::MAX);
         for (total, &given) in self.totals.iter_mut().zip(standing.totals) {
@@ -213,7 +188,7 @@ impl RoundHistory {
 
     /// The history of each card on the table.
     #[inline]
-    pub fn cards(&self) -> &CardHistory {
+    pub(crate) fn cards(&self) -> &CardHistory {
         &self.cards
     }
 
@@ -225,13 +200,13 @@ impl RoundHistory {
 
     /// The number of rounds of the match that ended before this one began.
     #[inline]
-    pub fn rounds(&self) -> u16 {
+    pub(crate) fn rounds(&self) -> u16 {
         self.rounds
     }
 
     /// The total of a seat when the round began.
     #[inline]
-    pub fn total(&self, seat: Seat) -> Score {
+    pub(crate) fn total(&self, seat: Seat) -> Score {
         self.totals[seat.index()]
     }
 
@@ -256,13 +231,13 @@ impl RoundHistory {
 
     /// A recent public event since the deal, 0 for the newest. 8 events are kept.
     #[inline]
-    pub fn recent(&self, back: usize) -> Option<&PublicEvent> {
+    pub(crate) fn recent(&self, back: usize) -> Option<&PublicEvent> {
         self.recent.get(back)?.as_ref()
     }
 
     /// A recent public event of a seat since the deal, 0 for the newest. 4 events are kept.
     #[inline]
-    pub fn last_of(&self, seat: Seat, back: usize) -> Option<&PublicEvent> {
+    pub(crate) fn last_of(&self, seat: Seat, back: usize) -> Option<&PublicEvent> {
         self.last[seat.index()].get(back)?.as_ref()
     }
 
