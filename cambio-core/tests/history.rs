@@ -40,7 +40,7 @@ impl Listening {
             let trace = self.referee.trace(spot);
             assert_eq!(trace, self.moved.trace(self.relabelling.spot(spot)));
             assert!(usize::from(trace.turn) <= table.turns());
-            assert!(trace.origin == Origin::Kept || trace.replaced().is_none());
+            assert!(trace.origin == Origin::Kept || trace.bounds()[0].is_none());
         }
     }
 }
@@ -133,17 +133,17 @@ fn a_bound_goes_with_the_card() {
     hear(Event::TurnBegan { seat });
     hear(Event::Drew { seat, face: card("4c") });
     let after = hear(Event::Dropped { seat, card: card("4c") });
-    assert_eq!(after.trace(spot("a1")).passed(), Some(4));
-    assert_eq!(after.trace(spot("a2")).passed(), None, "seat a does not know this card");
+    assert_eq!(after.trace(spot("a1")).bounds()[2], Some(4));
+    assert_eq!(after.trace(spot("a2")).bounds()[2], None, "seat a does not know this card");
     hear(Event::Drew { seat, face: card("3c") });
     let after = hear(Event::Dropped { seat, card: card("3c") });
-    assert_eq!(after.trace(spot("a1")).passed(), Some(3));
+    assert_eq!(after.trace(spot("a1")).bounds()[2], Some(3));
     hear(Event::Drew { seat, face: card("5c") });
     let after = hear(Event::Kept { seat, spot: spot("a1"), replaced: card("2c") });
-    assert_eq!(after.trace(spot("a1")).replaced(), Some(2));
-    assert_eq!((after.trace(spot("a1")).passed(), after.trace(spot("a1")).origin), (None, Origin::Kept));
+    assert_eq!(after.trace(spot("a1")).bounds()[0], Some(2));
+    assert_eq!((after.trace(spot("a1")).bounds()[2], after.trace(spot("a1")).origin), (None, Origin::Kept));
     let after = hear(Event::Swapped { seat, one: spot("a1"), other: spot("b3") });
-    assert_eq!((after.trace(spot("b3")).replaced(), after.trace(spot("b3")).moves), (Some(2), 1));
-    assert_eq!(after.trace(spot("a1")).replaced(), None);
+    assert_eq!((after.trace(spot("b3")).bounds()[0], after.trace(spot("b3")).moves), (Some(2), 1));
+    assert_eq!(after.trace(spot("a1")).bounds()[0], None);
     assert!(after.seen(Seat::A).contains(spot("b3")) && !after.seen(Seat::A).contains(spot("a1")));
 }

@@ -202,11 +202,12 @@ impl TableCard {
 
     #[inline]
     pub(super) fn new(deck: &DeckClasses, class: u8, witnesses: u8, trace: &CardTrace) -> TableCard {
+        let [replaced, outlived, passed, spent] = trace.bounds().map(|bound| bound.map(i32::from));
         let hints = [
-            trace.outlived().map(i32::from),
-            trace.replaced().map(|points| i32::from(points) - 1),
-            trace.passed().map(|points| i32::from(points) + 1),
-            trace.spent().map(|points| i32::from(points) + POWER),
+            outlived,
+            replaced.map(|points| points - 1),
+            passed.map(|points| points + 1),
+            spent.map(|points| points + POWER),
         ];
         let bound = hints.into_iter().flatten().min().map_or(NO_BOUND, |points| deck.step(points));
         TableCard { class, witnesses, bound, kept: trace.origin == Origin::Kept }

@@ -22,9 +22,8 @@ pub enum Origin {
 
 /// The public history of a card on the table. The history moves with the card.
 ///
-/// When a seat that knows this card puts another card onto the pile, this card probably has fewer points. The methods
-/// [`replaced`](CardTrace::replaced), [`outlived`](CardTrace::outlived), [`passed`](CardTrace::passed) and
-/// [`spent`](CardTrace::spent) return the strongest such upper bound of each kind, in points; `None` means no hint.
+/// When a seat that knows this card puts another card onto the pile, this card probably has fewer points:
+/// [`CardTrace::bounds`] has the strongest upper bound of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CardTrace {
     /// How the card came to the table.
@@ -33,11 +32,11 @@ pub struct CardTrace {
     pub turn: u16,
     /// The number of times that the card moved from one seat to another; larger numbers are stored as 255.
     pub moves: u8,
-    /// The bounds, indexed by [`BoundSource`]; `NONE` means no hint.
+    /// The bounds; `NONE` means no hint.
     bounds: [i16; 4],
 }
 
-/// The kinds of bounds of a [`CardTrace`], as indices into `bounds`.
+/// The kinds of bounds of a [`CardTrace`], in the order of [`CardTrace::bounds`].
 #[derive(Clone, Copy)]
 enum BoundSource {
     Replaced,
@@ -50,33 +49,15 @@ impl CardTrace {
     /// Stands for no bound: more points than any card has.
     pub(crate) const NONE: i16 = i16::MAX;
 
+    /// The upper bounds of the card's points by the decisions of its owners; `None` means no hint. In order:
+    ///
+    /// - The points of the card that the owner replaced with this card, if the owner knew the replaced card.
+    /// - The fewest points of a known card that an owner, who also knew this card, replaced with a drawn or taken card.
+    /// - The fewest points of a card without a power that an owner, who knew this card, drew and dropped.
+    /// - The fewest points of a card with a power that an owner, who knew this card, drew and dropped.
     #[inline]
-    fn bound(&self, hint: BoundSource) -> Option<i16> {
-        Some(self.bounds[hint as usize]).filter(|&points| points != CardTrace::NONE)
-    }
-
-    /// The points of the card that the owner replaced with this card, if the owner knew the replaced card.
-    #[inline]
-    pub fn replaced(&self) -> Option<i16> {
-        self.bound(BoundSource::Replaced)
-    }
-
-    /// The fewest points of a known card that an owner, who also knew this card, replaced with a drawn or taken card.
-    #[inline]
-    pub fn outlived(&self) -> Option<i16> {
-        self.bound(BoundSource::Outlived)
-    }
-
-    /// The fewest points of a card without a power that an owner, who knew this card, drew and dropped.
-    #[inline]
-    pub fn passed(&self) -> Option<i16> {
-        self.bound(BoundSource::Passed)
-    }
-
-    /// The fewest points of a card with a power that an owner, who knew this card, drew and dropped.
-    #[inline]
-    pub fn spent(&self) -> Option<i16> {
-        self.bound(BoundSource::Spent)
+    pub fn bounds(&self) -> [Option<i16>; 4] {
+        self.bounds.map(|points| Some(points).filter(|&points| points != CardTrace::NONE))
     }
 }
 
