@@ -114,7 +114,7 @@ pub enum NonconformanceKind {
     /// The agent returns an error and cannot continue.
     #[error(transparent)]
     Failed(Failure),
-    /// The agent decides differently when the match is repeated; `when` describes what is different.
+    /// The agent decides differently when the match is repeated; `when` describes the difference of the repetition.
     #[error("seat {seat} decides `{second}` instead of `{first}` {when}")]
     Changed { seat: Seat, first: Action, second: Action, when: &'static str },
     /// The letters of the seats change the agent's play.
