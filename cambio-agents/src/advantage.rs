@@ -16,7 +16,7 @@ use crate::policy::{HistorySink, Policy, PublicHistory as _};
 /// the win shares is the decision's *advantage*. If the policy plays in all other seats, the expected sum of a round's
 /// advantages is the seat's expected win share minus that of the policy in the seat (the performance difference lemma:
 /// Kakade and Langford 2002). This sum is less noisy than results, because most of the luck cancels. Decisions that
-/// differ only in cards that the seat cannot distinguish ([`CardHistory::are_alike`]) count as the same.
+/// differ only in cards that the seat cannot distinguish ([`CardHistory::are_alike_decisions`]) count as the same.
 ///
 /// In a match of several rounds, each round is measured separately, by the win share of that round.
 ///

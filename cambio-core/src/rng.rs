@@ -13,6 +13,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::Seat;
+use crate::text::ParseError;
 
 /// The purpose of a random stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -336,11 +337,6 @@ pub enum Seed {
     Key([u8; 32]),
 }
 
-/// The error for a text that is not a seed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("expected a whole number below 2^64 or 64 hexadecimal digits")]
-pub struct SeedError;
-
 impl Seed {
     /// The default seed of the agents' streams.
     pub const AGENTS: Seed = Seed::Number(0);
@@ -418,12 +414,15 @@ impl fmt::Display for Seed {
 }
 
 impl FromStr for Seed {
-    type Err = SeedError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Seed, SeedError> {
+    fn from_str(text: &str) -> Result<Seed, ParseError> {
         match blake3::Hash::from_hex(text) {
             Ok(key) => Ok(Seed::Key(key.into())),
-            Err(_) => text.parse().map(Seed::Number).map_err(|_| SeedError),
+            Err(_) => text
+                .parse()
+                .map(Seed::Number)
+                .map_err(|_| ParseError("expected a whole number below 2^64 or 64 hexadecimal digits".to_owned())),
         }
     }
 }

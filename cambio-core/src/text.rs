@@ -5,7 +5,7 @@ use std::io;
 
 use serde::de::DeserializeOwned;
 
-/// The error for a text that is not a decision, a spot, a power or a position. The message names the valid texts.
+/// The error for a text that is not a decision, a spot, a power, a seed or a position. The message names the valid texts.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ParseError(pub(crate) String);

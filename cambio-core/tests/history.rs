@@ -77,7 +77,8 @@ fn check_alike(state: &State, history: &CardHistory) -> usize {
     let spots: Vec<Spot> = state.table().occupied().iter_from(seat).collect();
     let mut found = 0;
     for (place, &one) in spots.iter().enumerate() {
-        for &other in spots[place + 1..].iter().filter(|&&other| history.are_alike(&view, one, other)) {
+        let is_alike = |other: &&Spot| history.are_alike_decisions(&view, Action::Snap(one), Action::Snap(**other));
+        for &other in spots[place + 1..].iter().filter(is_alike) {
             let moved = state.choices().iter().map(|action| exchanged(action, one, other).canonical().to_string());
             assert_eq!(moved.collect::<BTreeSet<_>>(), choices, "{one} and {other}");
             found += 1;

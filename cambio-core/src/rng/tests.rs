@@ -96,6 +96,6 @@ fn texts_of_any_length_are_seeds_and_pinned() {
 #[test]
 fn invalid_seeds_are_refused() {
     for text in ["", "-1", "1.0", "18446744073709551616", "0xff", &"g".repeat(64), &"a".repeat(63)] {
-        assert_eq!(text.parse::<Seed>(), Err(SeedError), "{text}");
+        assert!(text.parse::<Seed>().is_err(), "{text}");
     }
 }

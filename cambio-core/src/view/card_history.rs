@@ -152,8 +152,10 @@ impl CardTraces {
 /// let trace = history.trace("a1".parse().unwrap());
 /// assert_eq!((trace.origin, trace.turn), (Origin::Kept, 1));
 /// // Seat b has not seen b1 and b2 and cannot distinguish them. Its view of a1 and a2 differs: a1 was kept.
-/// assert!(history.are_alike(&state.view(Seat::B), "b1".parse().unwrap(), "b2".parse().unwrap()));
-/// assert!(!history.are_alike(&state.view(Seat::B), "a1".parse().unwrap(), "a2".parse().unwrap()));
+/// let alike = |one: &str, other: &str| {
+///     history.are_alike_decisions(&state.view(Seat::B), one.parse().unwrap(), other.parse().unwrap())
+/// };
+/// assert!(alike("snap b1", "snap b2") && !alike("snap a1", "snap a2"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CardHistory {
@@ -213,7 +215,7 @@ impl CardHistory {
     ///
     /// The seat knows both faces and they are equal, or it knows neither. The same seats have seen both cards, and both
     /// cards have the same history. No rule depends on slots, so exchanging such cards only relabels them.
-    pub fn are_alike(&self, view: &impl View, one: Spot, other: Spot) -> bool {
+    fn are_alike(&self, view: &impl View, one: Spot, other: Spot) -> bool {
         let table = view.table();
         let pointed = table.pointed();
         one.seat() == other.seat()
@@ -223,7 +225,8 @@ impl CardHistory {
             && self.trace(one) == self.trace(other)
     }
 
-    /// Whether two decisions of a seat differ only in cards that are [alike](CardHistory::are_alike).
+    /// Whether two decisions of a seat differ only in cards that are equivalent for it: cards of one owner that differ only in their
+    /// slots.
     pub fn are_alike_decisions(&self, view: &impl View, one: Action, other: Action) -> bool {
         let alike = |pair: (Option<Spot>, Option<Spot>)| match pair {
             (Some(one), Some(other)) => one == other || self.are_alike(view, one, other),
