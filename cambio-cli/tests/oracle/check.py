@@ -8,17 +8,15 @@ folder.
 The tolerances are arguments of the calls of `same`.
 """
 
-import csv
 import itertools
 import json
 import sys
-from collections import Counter, defaultdict
-from fractions import Fraction
+from collections import Counter
 from math import log, log10, sqrt
 from pathlib import Path
 
 import numpy as np
-import scipy.integrate
+import pandas as pd
 import scipy.linalg
 import scipy.optimize
 import scipy.special
@@ -27,16 +25,18 @@ import statsmodels.api as sm
 from statsmodels.duration.hazard_regression import PHReg
 
 ELO = 400 / log(10)
+CELL = ["rules", "seats"]
+GAME = [*CELL, "deal", "lineup", "rotation"]
 failed = 0
 compared = Counter()
 
 
 def same(what, found, expected, relative=1e-9, absolute=1e-12):
-    """Compares two values; `found` is a cell of a CSV file or a number."""
+    """Compares two values; `found` is a cell of a CSV file or a number, and `None` is an empty cell."""
     global failed
     compared[what] += 1
-    if found == "" or expected is None:
-        good = found == "" and expected is None
+    if pd.isna(found) or expected is None:
+        good = pd.isna(found) and expected is None
     else:
         good = abs(float(found) - expected) <= max(relative * abs(expected), absolute)
     if not good:
@@ -50,16 +50,20 @@ def same_ends(what, row, names, interval, **tolerance):
         same(what, row[name], end, **tolerance)
 
 
-def read(folder, name):
-    with open(folder / name, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def read(file):
+    return pd.read_csv(file)
 
 
-def by_cell(rows):
-    cells = defaultdict(list)
-    for row in rows:
-        cells[row["rules"], int(row["seats"])].append(row)
-    return cells
+def by_cell(table):
+    return dict(list(table.groupby(CELL, sort=False)))
+
+
+def records(table):
+    return table.to_dict("records")
+
+
+def quotient(part, whole):
+    return part / whole if whole else None
 
 
 def clustered(values, deals):
@@ -148,80 +152,67 @@ class Hall:
 
 def by_deal(values, deals):
     """The sum and the number of values of each deal."""
-    deals, index = np.unique(deals, return_inverse=True)
-    return np.bincount(index, weights=values), np.bincount(index)
+    grouped = pd.Series(np.asarray(values)).groupby(np.asarray(deals))
+    return grouped.sum(), grouped.count()
 
 
-def check_summary(rows, summary):
-    for row in summary:
-        own = [r for r in rows if r["agent"] == row["agent"]]
+def check_summary(players, summary):
+    for row in records(summary):
+        own = players[players["agent"] == row["agent"]]
         for name in ["rank_points", "win_share", "margin"]:
-            known = [(float(r[name]), int(r["deal"])) for r in own if r[name] != ""]
-            if not known:
+            known = own.dropna(subset=name)
+            if known.empty:
                 same("mean", row[name], None)
                 continue
-            values, deals = zip(*known)
-            mean, _, low, high = clustered(values, deals)
+            mean, _, low, high = clustered(known[name], known["deal"])
             if name != "margin":
-                low, high = Hall(*by_deal(values, deals), 0, 1).interval()
+                low, high = Hall(*by_deal(known[name], known["deal"]), 0, 1).interval()
             same("mean", row[name], mean, absolute=1e-10)
             same_ends("interval", row, (f"{name}_low", f"{name}_high"), (low, high), absolute=1e-9)
 
 
-def without_luck(rows, seats):
-    """The agents; by deal and agent the adjusted means of each payoff, the luck, and the number of results."""
-    deals = sorted({int(row["deal"]) for row in rows})
-    agents = sorted({row["agent"] for row in rows})
-    place = {deal: index for index, deal in enumerate(deals)}
-    shape = (len(deals), len(agents))
-    count, luck = np.zeros(shape), np.zeros(shape)
-    for row in rows:
-        at = place[int(row["deal"])], agents.index(row["agent"])
-        count[at] += 1
-        luck[at] += float(row["luck"])
+def without_luck(players, seats):
+    """The adjusted means of each payoff, the luck, and the number of results, each by deal and agent."""
+    grouped = players.groupby(["deal", "agent"])
+    count, luck = grouped.size().unstack(), grouped["luck"].sum().unstack()
+    before = lambda sums: sums.sum(axis=1).cumsum().shift(fill_value=0)
     adjusted = {}
     for column, initial in [("rank_points", seats / (2 * (seats - 1))), ("win_share", 1.0)]:
-        sums = np.zeros(shape)
-        for row in rows:
-            sums[place[int(row["deal"])], agents.index(row["agent"])] += float(row[column])
-        cross = squares = 0.0
-        found = np.zeros(shape)
-        for deal in range(len(deals)):
-            coefficient = cross / squares if deal >= 30 and squares >= 3 else initial
-            found[deal] = sums[deal] - coefficient * luck[deal]
-            if deal > 0:
-                means = sums[:deal].sum(axis=0) / count[:deal].sum(axis=0)
-                cross += (luck[deal] * (sums[deal] - count[deal] * means)).sum()
-                squares += (luck[deal] ** 2).sum()
-        adjusted[column] = found / count
-    return agents, adjusted, luck, count
+        sums = grouped[column].sum().unstack()
+        means = (sums.cumsum() / count.cumsum()).shift()
+        # The first deal has no earlier mean.
+        cross, squares = before(luck * (sums - count * means)), before((luck**2).where(means.notna()))
+        is_known = (np.arange(len(sums)) >= 30) & (squares >= 3)
+        coefficient = (cross / squares).where(is_known, initial)
+        adjusted[column] = (sums - luck.mul(coefficient, axis=0)) / count
+    return adjusted, luck, count
 
 
-def check_adjusted(rows, summary, pairs, seats):
+def check_adjusted(players, summary, pairs, seats):
     """The payoffs minus the luck times a coefficient from the earlier deals, and the t intervals of their means."""
-    if "luck" not in rows[0]:
-        for row in summary:
+    if "luck" not in players:
+        for row in records(summary):
             same("adjusted", row["win_share_adjusted"], None)
         return
-    agents, adjusted, luck, count = without_luck(rows, seats)
+    adjusted, luck, count = without_luck(players, seats)
 
     def interval(values, counts):
         return Hall(values * counts, counts, 0, 1, without_luck=True).interval()
 
-    for row in summary:
-        own = agents.index(row["agent"])
+    for row in records(summary):
+        own = row["agent"]
         for name in ["rank_points", "win_share"]:
-            values = adjusted[name][:, own]
+            values = adjusted[name][own]
             same("adjusted", row[f"{name}_adjusted"], values.mean(), absolute=1e-7)
             names = f"{name}_adjusted_low", f"{name}_adjusted_high"
-            same_ends("adjusted interval", row, names, interval(values, count[:, own]), absolute=1e-7)
-        share = luck[:, own] / count[:, own]
+            same_ends("adjusted interval", row, names, interval(values, count[own]), absolute=1e-7)
+        share = luck[own] / count[own]
         same("luck", row["luck"], share.mean(), absolute=1e-10)
         same("luck", row["luck_error"], scipy.stats.sem(share), absolute=1e-10)
-    for pair in pairs:
-        one, other = (adjusted["rank_points"][:, agents.index(pair[name])] for name in ["agent", "other"])
-        difference = one - other
-        results = sum(count[:, agents.index(pair[name])] for name in ["agent", "other"]).mean()
+    for pair in records(pairs):
+        both = [pair["agent"], pair["other"]]
+        one, other = (adjusted["rank_points"][agent] for agent in both)
+        difference, results = one - other, count[both].sum(axis=1).mean()
         hall = Hall.of_difference(one, other, results, without_luck=True)
         same("adjusted", pair["difference_adjusted"], difference.mean(), absolute=1e-7)
         same_ends("adjusted interval", pair, ("low_adjusted", "high_adjusted"), hall.interval(), absolute=1e-7)
@@ -230,48 +221,38 @@ def check_adjusted(rows, summary, pairs, seats):
         same("adjusted p", pair["p_adjusted"], hall.p(0), relative=1e-4, absolute=1e-9)
         ratio = (float(pair["error"]) / scipy.stats.sem(difference)) ** 2
         same("variance ratio", pair["variance_ratio"], ratio, relative=1e-5)
-    for pair in pairs:
+    for pair in records(pairs):
         if seats > 2:
             same("adjusted score", pair["score_adjusted"], None)
             continue
-        # The games of the two agents by deal; the score is the win share.
-        scores = defaultdict(list)
-        for (deal, _, _), table in games(rows).items():
-            by_agent = {row["agent"]: row for row in table}
-            if set(by_agent) == {pair["agent"], pair["other"]}:
-                own = by_agent[pair["agent"]]
-                scores[deal].append(float(own["win_share"]) - float(own["luck"]))
-        values = np.array([np.mean(of) for of in scores.values()])
-        played = np.array([len(of) for of in scores.values()], float)
-        same("adjusted score", pair["score_adjusted"], values.mean(), absolute=1e-7)
+        # The score is the win share.
+        met = meetings(players, pair)
+        scores = (met["win_share"] - met["luck"]).groupby(met["deal"])
+        same("adjusted score", pair["score_adjusted"], scores.mean().mean(), absolute=1e-7)
         names = "score_adjusted_low", "score_adjusted_high"
-        same_ends("adjusted score interval", pair, names, interval(values, played), absolute=1e-7)
+        same_ends("adjusted score interval", pair, names, interval(scores.mean(), scores.count()), absolute=1e-7)
 
 
-def deal_means(rows):
-    sums = defaultdict(lambda: [0.0, 0])
-    for row in rows:
-        entry = sums[row["agent"], int(row["deal"])]
-        entry[0] += float(row["rank_points"])
-        entry[1] += 1
-    return {key: total / n for key, (total, n) in sums.items()}
+def meetings(players, pair):
+    """The games of a pair: a row for each player of the first agent and each of the second at the same table, with the score."""
+    one, other = (players[players["agent"] == pair[name]] for name in ["agent", "other"])
+    met = one.merge(other, on=GAME, suffixes=("", "_other"))
+    return met.assign(score=(np.sign(met["rank_other"] - met["rank"]) + 1) / 2)
 
 
-def check_pairs(rows, pairs):
-    means = deal_means(rows)
-    deals = sorted({deal for _, deal in means})
+def check_pairs(players, pairs):
+    means = players.pivot_table("rank_points", "deal", "agent")
+    count = len(means)
     p_values, halls = [], []
-    for pair in pairs:
-        one = np.array([means[pair["agent"], deal] for deal in deals])
-        other = np.array([means[pair["other"], deal] for deal in deals])
-        difference, error = (one - other).mean(), np.std(one - other, ddof=1) / sqrt(len(deals))
-        hall = Hall.of_difference(one, other, sum(row["agent"] in (pair["agent"], pair["other"]) for row in rows) / len(deals))
-        same("difference", pair["difference"], difference)
-        same("difference", pair["error"], error)
+    for pair in records(pairs):
+        both = [pair["agent"], pair["other"]]
+        one, other = (means[agent] for agent in both)
+        hall = Hall.of_difference(one, other, players["agent"].isin(both).sum() / count)
+        same("difference", pair["difference"], (one - other).mean())
+        same("difference", pair["error"], scipy.stats.sem(one - other))
         same_ends("difference", pair, ("low", "high"), hall.interval(), absolute=1e-9)
         # Anytime-valid interval: at its ends, the normal mixture martingale reaches 1 / α times its initial value.
         rho = sqrt((-2 * log(0.05) + log(-2 * log(0.05)) + 1) / 1000)
-        count = len(deals)
         wealth = lambda x: (x * rho) ** 2 * count / (2 * (count * rho**2 + 1)) - log(count * rho**2 + 1) / 2 - log(20)
         anytime = scipy.optimize.brentq(wealth, 0, 1000)
         same_ends("anytime", pair, ("low_anytime", "high_anytime"), hall.interval(anytime), absolute=1e-9)
@@ -280,63 +261,36 @@ def check_pairs(rows, pairs):
         same("p", pair["p"], p_values[-1], relative=1e-6, absolute=1e-300)
         efficiency = 1 - np.var(one - other, ddof=1) / (np.var(one, ddof=1) + np.var(other, ddof=1))
         same("efficiency", pair["efficiency"], efficiency, relative=1e-8)
-        check_duel(rows, pair)
+        check_duel(players, pair)
     # Simultaneous intervals: the quantile of the maximum of correlated normal variables, by plain Monte Carlo with another
     # generator, converted to a quantile of t.
-    agents = sorted({pair["agent"] for pair in pairs} | {pair["other"] for pair in pairs})
-    matrix = np.array([[means[agent, deal] for deal in deals] for agent in agents])
-    drawn = scipy.stats.multivariate_normal(cov=np.cov(matrix) / len(deals), allow_singular=True, seed=1).rvs(400_000)
-    error = lambda a, b: np.std(matrix[a] - matrix[b], ddof=1) / sqrt(len(deals))
-    largest = max_over(np.abs(drawn[:, a] - drawn[:, b]) / error(a, b) for a, b in itertools.combinations(range(len(agents)), 2))
+    drawn = scipy.stats.multivariate_normal(cov=means.cov() / count, allow_singular=True, seed=1).rvs(400_000)
+    columns = itertools.combinations(zip(means, drawn.T), 2)
+    largest = np.max([np.abs(x - y) / scipy.stats.sem(means[a] - means[b]) for (a, x), (b, y) in columns], axis=0)
     alone = scipy.stats.norm.sf(np.quantile(largest, 0.95))
-    for pair, p, hall in zip(pairs, p_values, halls):
+    for pair, p, hall in zip(records(pairs), p_values, halls):
         low, high = hall.interval(scipy.stats.t.isf(alone, hall.freedom()))
-        same("simultaneous", float(pair["high_simultaneous"]) - float(pair["low_simultaneous"]), high - low, relative=0.01)
+        same("simultaneous", pair["high_simultaneous"] - pair["low_simultaneous"], high - low, relative=0.01)
         corrected = (largest >= scipy.stats.norm.isf(p / 2)).mean()
         same("p of all", pair["p_simultaneous"], corrected, relative=0.05, absolute=4e-4)
-        leaves_0_out = float(pair["low_simultaneous"]) > 0 or float(pair["high_simultaneous"]) < 0
-        same("p of all", float(float(pair["p_simultaneous"]) < 0.05), float(leaves_0_out))
+        leaves_0_out = pair["low_simultaneous"] > 0 or pair["high_simultaneous"] < 0
+        same("p of all", pair["p_simultaneous"] < 0.05, float(leaves_0_out))
 
 
-def max_over(arrays):
-    arrays = list(arrays)
-    return np.max(np.vstack(arrays), axis=0)
-
-
-def games(rows):
-    tables = defaultdict(list)
-    for row in rows:
-        tables[int(row["deal"]), row["lineup"], int(row["rotation"])].append(row)
-    return tables
-
-
-def tables_of(rows):
-    """The deal and the rows of each game."""
-    return [(deal, table) for (deal, _, _), table in games(rows).items()]
-
-
-def seated(tables, columns, letters=(), pairs=()):
+def seated(players, columns, letters=(), pairs=()):
     """The data of a Cox model: a column for each agent of `columns` and each seat of `letters`, and one for each pair, which is 1/2
     for the first agent and -1/2 for the second in their common games."""
-    exog, time, strata, deals = [], [], [], []
-    for number, (deal, table) in enumerate(tables):
-        for row in table:
-            of_agent = [float(row["agent"] == agent) for agent in columns] + [float(row["seat"] == letter) for letter in letters]
-            count = lambda agent: sum(other["agent"] == agent for other in table)
-            of_pair = [
-                count(other) / 2 if row["agent"] == one else -count(one) / 2 if row["agent"] == other else 0.0
-                for one, other in pairs
-            ]
-            exog.append(of_agent + of_pair)
-            time.append(int(row["rank"]))
-            strata.append(number)
-            deals.append(deal)
-    return np.array(exog), np.array(time, float), np.array(strata), np.array(deals)
+    game = players.groupby(GAME, sort=False).ngroup()
+    is_of = lambda agent: players["agent"] == agent
+    count = lambda agent: is_of(agent).groupby(game).transform("sum")
+    exog = [is_of(agent) for agent in columns] + [players["seat"] == letter for letter in letters]
+    exog += [(is_of(one) * count(other) - is_of(other) * count(one)) / 2 for one, other in pairs]
+    return np.array(exog, float).T, players["rank"].to_numpy(float), game.to_numpy(), players["deal"].to_numpy()
 
 
-def cox_model(tables, columns, letters=()):
+def cox_model(players, columns, letters=()):
     """The Cox model of these games, and a function that returns the score of each deal at these parameters."""
-    exog, time, strata, deals = seated(tables, columns, letters)
+    exog, time, strata, deals = seated(players, columns, letters)
     cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
     return cox(np.full(len(time), True)), lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))]
 
@@ -353,29 +307,30 @@ def fitted(model, scores_at, size):
     return centre @ params[:size], np.sqrt(np.diag(centre @ covariance[:size, :size] @ centre.T)), params
 
 
-def check_misfit(rows, pairs, ratings, seats):
+def check_misfit(players, pairs, ratings, seats):
     """The residuals of pairs and the test that there are none: the score test of a Cox model with one more parameter for each pair.
     The test uses the eigenvectors of the information, which is another basis than cambio's."""
-    strengths = {row["agent"]: float(row["strength"]) for row in ratings}
-    letters = sorted({r["seat"] for r in rows})[1:] if seats[0]["elo"] != "" else []
+    strengths, first = ratings.set_index("agent")["strength"], records(ratings)[0]
+    letters = sorted(players["seat"].unique())[1:] if seats["elo"].notna().any() else []
+    pairs = records(pairs)
     for pair in pairs:
         fitted = None if letters else scipy.special.expit(strengths[pair["agent"]] - strengths[pair["other"]])
         same("fitted score", pair["score_fitted"], fitted, relative=1e-8)
-    if ratings[0]["fit"] == "regularised":
-        for p in [row["residual_p"] for row in pairs] + [row["misfit_p"] for row in ratings]:
+    if first["fit"] == "regularised":
+        for p in [*(pair["residual_p"] for pair in pairs), *ratings["misfit_p"]]:
             same("misfit", p, None)
         return
-    agents = [row["agent"] for row in ratings]
-    exog, time, strata, deals = seated(tables_of(rows), agents[:-1], letters, [(pair["agent"], pair["other"]) for pair in pairs])
+    agents = list(ratings["agent"])
+    exog, time, strata, deals = seated(players, agents[:-1], letters, [(pair["agent"], pair["other"]) for pair in pairs])
     size = len(agents) - 1 + len(letters)
     cox = lambda of, columns: PHReg(time[of], exog[of][:, :columns], status=np.ones(of.sum()), strata=strata[of], ties="efron")
     every = np.full(len(time), True)
     params = cox(every, size).fit().params
     # A tie is two comparisons, of which each agent wins one. At two seats, the fit implies the share of comparisons won.
-    wins, ties, losses = ([int(pair[name]) for pair in pairs] for name in ["wins", "ties", "losses"])
+    wins, ties, losses = ([pair[name] for pair in pairs] for name in ["wins", "ties", "losses"])
     won, compared_by_pair = np.add(wins, ties), np.add(wins, losses) + 2 * np.array(ties)
     raw = cox(every, exog.shape[1]).score(np.append(params, np.zeros(len(pairs))))[size:]
-    is_duel = len({r["seat"] for r in rows}) == 2
+    is_duel = players["seat"].nunique() == 2
     expected = won - raw if is_duel else won
     enough = np.minimum(expected, compared_by_pair - expected) >= 5
     used = [pair for pair, is_enough in zip(pairs, enough) if is_enough]
@@ -383,7 +338,7 @@ def check_misfit(rows, pairs, ratings, seats):
         if not is_enough:
             same("residual", pair["residual"], None)
     if not used:
-        same("misfit", ratings[0]["misfit_f"], None)
+        same("misfit", first["misfit_f"], None)
         return
     exog = np.hstack([exog[:, :size], exog[:, size:][:, enough]])
     at = np.append(params, np.zeros(len(used)))
@@ -393,20 +348,16 @@ def check_misfit(rows, pairs, ratings, seats):
     if is_duel:
         # Each game around the pair's own share, with the variance of the fitted share.
         own, fitted = (won / compared_by_pair)[enough], (expected / compared_by_pair)[enough]
-        by_deal = defaultdict(lambda: np.zeros(exog.shape[1]))
-        for game in range(len(time) // 2):
-            first, second = exog[2 * game], exog[2 * game + 1]
-            slope = first - second
-            pair = np.flatnonzero(slope[size:])
-            odds = scipy.special.expit(slope @ at)
-            faster = time[2 * game + 1] - time[2 * game]
-            score = 1 - odds if faster > 0 else -odds if faster < 0 else 1 - 2 * odds
-            if len(pair):
-                share, fit = own[pair[0]], fitted[pair[0]]
-                score -= slope[size + pair[0]] * (share - fit) * (1 if faster else 2)
-                score *= sqrt(fit * (1 - fit) / share / (1 - share))
-            by_deal[deals[2 * game]] += score * slope
-        scores = np.array([by_deal[deal] for deal in sorted(by_deal)])
+        slope, faster = exog[::2] - exog[1::2], time[1::2] - time[::2]
+        odds = scipy.special.expit(slope @ at)
+        score = np.select([faster > 0, faster < 0], [1 - odds, -odds], 1 - 2 * odds)
+        # A game has at most one pair with a residual.
+        of_pair = slope[:, size:]
+        place, is_used = np.abs(of_pair).argmax(axis=1), of_pair.any(axis=1)
+        share, fit = own[place], fitted[place]
+        centred = score - of_pair.sum(axis=1) * (share - fit) * np.where(faster, 1, 2)
+        score = np.where(is_used, centred * np.sqrt(fit * (1 - fit) / share / (1 - share)), score)
+        scores = pd.DataFrame(score[:, None] * slope).groupby(deals[::2]).sum().to_numpy()
     else:
         scores = np.array([cox(deals == deal, exog.shape[1]).score(at) for deal in sorted(set(deals))])
     projected = scores[:, size:] - scores[:, :size] @ slopes
@@ -424,66 +375,46 @@ def check_misfit(rows, pairs, ratings, seats):
     basis = vectors[:, values > 1e-9 * np.diag(curvature).max()]
     q = basis.shape[1]
     if count < 10 * len(used) or q == 0:
-        same("misfit", ratings[0]["misfit_f"], None)
+        same("misfit", first["misfit_f"], None)
         return
     wald = (total @ basis) @ np.linalg.solve(basis.T @ covariance @ basis, basis.T @ total)
     f = wald * (count - q) / (q * (count - 1))
-    same("misfit", ratings[0]["misfit_f"], f, relative=1e-4)
-    same("misfit", ratings[0]["misfit_f_numerator"], q)
-    same("misfit", ratings[0]["misfit_p"], scipy.stats.f.sf(f, q, count - q), relative=1e-3)
+    same("misfit", first["misfit_f"], f, relative=1e-4)
+    same("misfit", first["misfit_f_numerator"], q)
+    same("misfit", first["misfit_p"], scipy.stats.f.sf(f, q, count - q), relative=1e-3)
 
 
-def check_ranks(rows, summary, pairs):
+def check_ranks(players, summary, pairs):
     """The ranks of the means, their intervals from the simultaneous intervals of the pairs, and the ranks without one agent."""
-    if "luck" in rows[0]:
+    if "luck" in players:
         # The ranks are those of the adjusted means.
         return
+    lineups = players["lineup"].str.split(" | ", regex=False)
 
     def ranks(left_out=None):
-        sums = defaultdict(list)
-        for row in rows:
-            if left_out not in row["lineup"].split(" | "):
-                sums[row["agent"]].append(Fraction(row["rank_points"]).limit_denominator(840))
-        means = {agent: sum(values) / len(values) for agent, values in sums.items()}
-        return {agent: 1 + sum(other > mean for other in means.values()) for agent, mean in means.items()}
+        kept = players[[left_out not in lineup for lineup in lineups]]
+        # Means that differ only by rounding share a rank.
+        return kept.groupby("agent")["rank_points"].mean().round(9).rank(method="min", ascending=False)
 
-    agents = [row["agent"] for row in summary]
-    all_ranks, without = ranks(), {agent: ranks(agent) for agent in agents}
-    apart = Counter()
-    for pair in pairs:
-        if float(pair["low_simultaneous"]) > 0:
-            apart[pair["other"], "better"] += 1
-            apart[pair["agent"], "worse"] += 1
-        if float(pair["high_simultaneous"]) < 0:
-            apart[pair["agent"], "better"] += 1
-            apart[pair["other"], "worse"] += 1
-    for row in summary:
+    all_ranks, without = ranks(), {agent: ranks(agent) for agent in summary["agent"]}
+    is_above, is_below = pairs["low_simultaneous"] > 0, pairs["high_simultaneous"] < 0
+    for row in records(summary):
         agent = row["agent"]
+        one, other = pairs["agent"] == agent, pairs["other"] == agent
+        better, worse = ((one & below | other & above).sum() for below, above in [(is_below, is_above), (is_above, is_below)])
         same("rank", row["rank"], all_ranks[agent])
-        same("rank", row["rank_low"], 1 + apart[agent, "better"])
-        same("rank", row["rank_high"], len(agents) - apart[agent, "worse"])
+        same("rank", row["rank_low"], 1 + better)
+        same("rank", row["rank_high"], len(summary) - worse)
         others = [ranks[agent] for other, ranks in without.items() if other != agent and agent in ranks]
         same("rank", row["rank_best_without_one"], min(others, default=None))
         same("rank", row["rank_worst_without_one"], max(others, default=None))
 
 
-def duel(rows, pair):
-    """The interval of the scores of a pair, the scores and their deals."""
-    scores, deals = [], []
-    for (deal, _, _), table in games(rows).items():
-        for one in table:
-            for other in table:
-                if one["agent"] == pair["agent"] and other["agent"] == pair["other"]:
-                    difference = int(other["rank"]) - int(one["rank"])
-                    scores.append((np.sign(difference) + 1) / 2)
-                    deals.append(deal)
-    return Hall(*by_deal(scores, deals), 0, 1), scores, deals
-
-
-def check_duel(rows, pair):
-    hall, scores, deals = duel(rows, pair)
-    mean, error, _, _ = clustered(scores, deals)
-    low, high = hall.interval()
+def check_duel(players, pair):
+    met = meetings(players, pair)
+    scores = met["score"]
+    low, high = Hall(*by_deal(scores, met["deal"]), 0, 1).interval()
+    mean, error, _, _ = clustered(scores, met["deal"])
     same("score", pair["score"], mean)
     same("score", pair["score_low"], low, absolute=1e-9)
     elo = lambda score: -400 * log10(1 / score - 1) if 0 < score < 1 else None
@@ -494,58 +425,51 @@ def check_duel(rows, pair):
     normalized = (mean - 0.5) / (error * sqrt(len(scores))) * 2 * ELO if varies else None
     same("normalized Elo", pair["normalized_elo"], normalized, relative=1e-8)
     same("superiority", pair["superiority"], scipy.stats.norm.cdf((mean - 0.5) / error) if varies else None, relative=1e-6)
-    same("wins", pair["wins"], sum(score == 1 for score in scores))
+    same("wins", pair["wins"], (scores == 1).sum())
 
 
-def check_seats(rows, seats):
-    agents, letters = sorted({r["agent"] for r in rows}), sorted({r["seat"] for r in rows})
-    design = np.array(
-        [[float(r["agent"] == agent) for agent in agents] + [float(r["seat"] == letter) for letter in letters[1:]] for r in rows]
-    )
-    payoff = np.array([float(r["rank_points"]) for r in rows])
-    deals = np.array([int(r["deal"]) for r in rows])
-    fit = sm.OLS(payoff, design).fit(cov_type="cluster", cov_kwds={"groups": deals})
+def check_seats(players, seats):
+    agents, letters = sorted(players["agent"].unique()), sorted(players["seat"].unique())
+    design = seated(players, agents, letters[1:])[0]
+    fit = sm.OLS(players["rank_points"].to_numpy(), design).fit(cov_type="cluster", cov_kwds={"groups": players["deal"].to_numpy()})
     # cambio uses only the factor D/(D-1); statsmodels also uses (N-1)/(N-K).
     n, k = design.shape
     factor = (n - 1) / (n - k)
     effects = fit.params[len(agents) :]
     covariance = fit.cov_params()[len(agents) :, len(agents) :] / factor
-    for row, effect, error in zip(seats[1:], effects, np.sqrt(np.diag(covariance))):
+    for row, effect, error in zip(records(seats)[1:], effects, np.sqrt(np.diag(covariance))):
         same("seat effect", row["effect"], effect, relative=1e-8, absolute=1e-10)
         same("seat effect", row["effect_error"], error, relative=1e-8)
     # Repeated-measures analysis of variance in orthonormal contrasts of the seats, with the ε of Huynh and Feldt.
-    size, clusters = len(letters), len(set(deals))
+    size, clusters, first = len(letters), players["deal"].nunique(), records(seats)[0]
     contrasts = scipy.linalg.null_space(np.ones((1, size))).T[:, 1:]
     values, spread = contrasts @ effects, contrasts @ covariance @ contrasts.T
     q = size - 1
     epsilon = np.trace(spread) ** 2 / (q * np.trace(spread @ spread))
     epsilon = min((clusters * q * epsilon - 2) / (q * (clusters - 1 - q * epsilon)), 1)
     f = values @ values / np.trace(spread)
-    same("seat test", seats[0]["f"], f, relative=1e-6)
-    same("seat test", seats[0]["f_numerator"], epsilon * q, relative=1e-6)
-    same("seat test", seats[0]["p"], scipy.stats.f.sf(f, epsilon * q, epsilon * q * (clusters - 1)), relative=1e-5)
+    same("seat test", first["f"], f, relative=1e-6)
+    same("seat test", first["f_numerator"], epsilon * q, relative=1e-6)
+    same("seat test", first["p"], scipy.stats.f.sf(f, epsilon * q, epsilon * q * (clusters - 1)), relative=1e-5)
 
 
-def check_ratings(rows, ratings, seats):
-    agents = [row["agent"] for row in ratings]
-    with_seats = seats[0]["elo"] != ""
-    letters = sorted({r["seat"] for r in rows})
-    is_regularised = ratings[0]["fit"] == "regularised"
-    same("fit", float(is_regularised), float(len({row["component"] for row in ratings}) > 1))
-    columns = agents if is_regularised else agents[:-1]
-    model, scores_at = cox_model(tables_of(rows), columns, letters[1:] if with_seats else [])
+def check_ratings(players, ratings, seats):
+    agents = list(ratings["agent"])
+    letters = sorted(players["seat"].unique())[1:] if seats["elo"].notna().any() else []
+    is_regularised = ratings["fit"].iloc[0] == "regularised"
+    same("fit", is_regularised, float(ratings["component"].nunique() > 1))
+    model, scores_at = cox_model(players, agents if is_regularised else agents[:-1], letters)
     if is_regularised:
         check_regularised(model, scores_at, ratings)
         return
     size = len(agents) - 1
     strengths, errors, params = fitted(model, scores_at, size)
-    for row, strength, error in zip(ratings, strengths, errors):
+    for row, strength, error in zip(records(ratings), strengths, errors):
         same("strength", row["strength"], strength, relative=1e-5, absolute=1e-6)
         same("strength error", row["error"], error, relative=1e-5)
         same("Elo", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
-    if with_seats:
-        for row, value in zip(seats[1:], params[size:]):
-            same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
+    for row, value in zip(records(seats)[1:], params[size:]):
+        same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
 
 
 def check_regularised(model, scores_at, ratings):
@@ -561,53 +485,45 @@ def check_regularised(model, scores_at, ratings):
     values, vectors = scipy.linalg.eigh(scores.T @ scores * clusters / (clusters - 1), curvature)
     covariance = vectors @ np.diag(np.maximum(values, 1)) @ vectors.T
     centre = np.eye(len(ratings)) - 1 / len(ratings)
-    for row, strength, error in zip(ratings, centre @ found.x, np.sqrt(np.diag(centre @ covariance @ centre.T))):
+    for row, strength, error in zip(records(ratings), centre @ found.x, np.sqrt(np.diag(centre @ covariance @ centre.T))):
         same("regularised", row["strength"], strength, relative=1e-5, absolute=1e-6)
         same("regularised", row["error"], error, relative=1e-5)
 
 
-def check_pooled(cells, pooled):
+def check_pooled(players, pooled):
     """One strength for each agent over all tables: a Cox model of all games, clustered by deal."""
-    agents = [row["agent"] for row in pooled]
-    tables = [table for rows in cells.values() for table in tables_of(rows)]
-    is_regularised = pooled[0]["fit"] == "regularised"
-    same("pooled fit", float(is_regularised), float(len({row["component"] for row in pooled}) > 1))
-    columns = agents if is_regularised else agents[:-1]
-    model, scores_at = cox_model(tables, columns)
-    deals = {deal for deal, _ in tables}
-    same("pooled deals", pooled[0]["deals"], len(deals))
-    for row in pooled:
-        same("pooled games", row["games"], sum(of["agent"] == row["agent"] for _, table in tables for of in table))
-        met = sum(any(of["agent"] == row["agent"] for of in rows) for rows in cells.values())
-        same("pooled tables", row["tables"], met)
-    t = scipy.stats.t.ppf(0.975, len(deals) - 1)
+    agents, rows = list(pooled["agent"]), records(pooled)
+    is_regularised = rows[0]["fit"] == "regularised"
+    same("pooled fit", is_regularised, float(pooled["component"].nunique() > 1))
+    model, scores_at = cox_model(players, agents if is_regularised else agents[:-1])
+    deals = players["deal"].nunique()
+    same("pooled deals", rows[0]["deals"], deals)
+    for row in rows:
+        own = players[players["agent"] == row["agent"]]
+        same("pooled games", row["games"], len(own))
+        same("pooled tables", row["tables"], own.groupby(CELL).ngroups)
+    t = scipy.stats.t.ppf(0.975, deals - 1)
     if is_regularised:
         check_regularised(model, scores_at, pooled)
-        for row in pooled:
-            elo, half = float(row["strength"]) * ELO, t * float(row["error"]) * ELO
+        for row in rows:
+            elo, half = row["strength"] * ELO, t * row["error"] * ELO
             same_ends("pooled", row, ("elo_low", "elo_high"), (elo - half, elo + half), absolute=1e-9)
         return
     strengths, errors, _ = fitted(model, scores_at, len(agents) - 1)
-    for row, strength, error in zip(pooled, strengths, errors):
+    for row, strength, error in zip(rows, strengths, errors):
         same("pooled", row["strength"], strength, relative=1e-5, absolute=1e-6)
         same("pooled", row["error"], error, relative=1e-5)
         same("pooled", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
-        same("pooled", row["elo_low"], (strength - t * error) * ELO, relative=1e-5, absolute=1e-4)
-        same("pooled", row["elo_high"], (strength + t * error) * ELO, relative=1e-5, absolute=1e-4)
+        ends = (strength - t * error) * ELO, (strength + t * error) * ELO
+        same_ends("pooled", row, ("elo_low", "elo_high"), ends, relative=1e-5, absolute=1e-4)
 
 
-def check_game(rows, ratings):
-    agents = [row["agent"] for row in ratings]
+def check_game(players, ratings):
+    agents = list(ratings["agent"])
     size = len(agents)
-    sums = np.zeros((size, size, 2))
-    for table in games(rows).values():
-        one, other = table
-        a, b = agents.index(one["agent"]), agents.index(other["agent"])
-        sums[a, b] += [float(one["rank_points"]), 1]
-        sums[b, a] += [float(other["rank_points"]), 1]
-    payoff = np.full((size, size), 0.5)
-    mixed = sums[..., 1] > 0
-    payoff[mixed] = sums[mixed][:, 0] / sums[mixed][:, 1]
+    met = players.merge(players, on=GAME, suffixes=("", "_other"))
+    met = met[met["seat"] != met["seat_other"]]
+    payoff = met.pivot_table("rank_points", "agent", "agent_other").reindex(index=agents, columns=agents).fillna(0.5).to_numpy()
     game = (payoff - payoff.T) / 2
 
     # The equilibrium with the largest entropy, by sequential quadratic programming.
@@ -624,101 +540,90 @@ def check_game(rows, ratings):
         )
         if found.success and (p := found.x)[None, :] is not None and (p @ game).min() > -1e-7:
             best = found if best is None or found.fun < best.fun else best
-    for row, share, score in zip(ratings, best.x, payoff @ best.x):
+    for row, share, score in zip(records(ratings), best.x, payoff @ best.x):
         same("Nash", row["nash"], share, absolute=2e-4)
         same("Nash score", row["nash_score"], score, absolute=2e-4)
 
 
-def check_table_game(rows, ratings, seats):
+def check_table_game(players, ratings, seats):
     """More than two seats: no agent gains by leaving the equilibrium, summed over all orders of the others."""
-    agents = [row["agent"] for row in ratings]
-    size, sums = len(agents), defaultdict(lambda: np.zeros(2))
-    for table in games(rows).values():
-        seated = [agents.index(row["agent"]) for row in table]
-        for agent, row in zip(seated, table):
-            sums[tuple(sorted(seated)), agent] += [float(row["rank_points"]), 1]
-    payoff = lambda table, agent: (
-        0.5 if len(set(table)) == 1 else sums[tuple(sorted(table)), agent][0] / sums[tuple(sorted(table)), agent][1]
-    )
+    agents = list(ratings["agent"])
+    size = len(agents)
+    table_of = lambda seated: " | ".join(sorted(seated))
+    tables = players["lineup"].str.split(" | ", regex=False).map(table_of)
+    means = players.groupby([tables, "agent"])["rank_points"].mean()
+    payoff = lambda seated, agent: 0.5 if len(set(seated)) == 1 else means[table_of(seated), agent]
 
-    nash = np.array([float(row["nash"]) for row in ratings])
+    nash = ratings["nash"].to_numpy()
     gets = np.zeros(size)
     for others in itertools.product(range(size), repeat=seats - 1):
-        gets += np.prod(nash[list(others)]) * np.array([payoff(others + (agent,), agent) for agent in range(size)])
+        names = [agents[other] for other in others]
+        gets += np.prod(nash[list(others)]) * np.array([payoff([*names, agent], agent) for agent in agents])
     same("Nash at a table", nash.sum(), 1, absolute=1e-6)
     same("Nash at a table", gets.max() - gets @ nash, 0, absolute=1e-5)
-    for row, score in zip(ratings, gets):
+    for row, score in zip(records(ratings), gets):
         same("Nash score", row["nash_score"], score, absolute=1e-6)
 
-    for row in ratings:
-        same("interval of a share", 0 <= float(row["nash_low"]) <= float(row["nash_high"]) <= 1, 1)
+    for row in records(ratings):
+        same("interval of a share", 0 <= row["nash_low"] <= row["nash_high"] <= 1, 1)
 
 
-def check_behaviour(rows, behaviour):
-    for row in behaviour:
-        own = [r for r in rows if r["agent"] == row["agent"]]
-        total = lambda name: sum(float(r[name] or 0) for r in own)
-        rounds = total("rounds")
-        if not rounds:
-            same("behaviour", row["calls_per_round"], None)
-            continue
+def check_behaviour(players, behaviour):
+    for row in records(behaviour):
+        own = players[players["agent"] == row["agent"]]
+        told = own.dropna(subset="lapses")
+        total = own.sum(numeric_only=True)
         for column in ["calls", "snaps_right_own", "snaps_wrong", "touches", "penalties", "gifts", "looks", "swaps", "cards"]:
-            same("behaviour", row[f"{column}_per_round"], total(column) / rounds)
-        told = [r for r in own if r["lapses"] != ""]
-        rounds_told = sum(int(r["rounds"]) for r in told)
-        same("behaviour", row["lapses_per_round"], sum(int(r["lapses"]) for r in told) / rounds_told if rounds_told else None)
-        calls = total("calls")
-        same("behaviour", row["call_turn_mean"], total("call_turn_sum") / calls if calls else None)
-        same("behaviour", row["points_at_call_mean"], total("points_at_call_sum") / calls if calls else None)
-        same("behaviour", row["calls_succeeded_share"], total("calls_succeeded") / calls if calls else None)
-        same("behaviour", row["cards_known_share"], total("cards_known") / total("cards"))
+            same("behaviour", row[f"{column}_per_round"], quotient(total[column], total["rounds"]))
+        same("behaviour", row["lapses_per_round"], quotient(told["lapses"].sum(), told["rounds"].sum()))
+        same("behaviour", row["call_turn_mean"], quotient(total["call_turn_sum"], total["calls"]))
+        same("behaviour", row["points_at_call_mean"], quotient(total["points_at_call_sum"], total["calls"]))
+        same("behaviour", row["calls_succeeded_share"], quotient(total["calls_succeeded"], total["calls"]))
+        same("behaviour", row["cards_known_share"], quotient(total["cards_known"], total["cards"]))
 
 
 def check_comparison(file):
     """Each mean with its interval, and each difference from an earlier run: paired by deal, or of independent runs."""
-    for (rules, seats), rows in by_cell(read(file.parent, file.name)).items():
-        results = {}
+    for cell, rows in by_cell(read(file)).items():
+        rows, results = records(rows), {}
         for row in rows:
-            players = [r for r in read(file.parent / row["run"], "players.csv") if (r["rules"], r["seats"]) == (rules, str(seats))]
-            own = [r for r in players if r["agent"] == row["agent"]]
-            deals = sorted({int(r["deal"]) for r in own})
-            totals, counts = by_deal([float(r["rank_points"]) for r in own], [int(r["deal"]) for r in own])
-            is_adjusted = "luck" in players[0]
+            players = by_cell(read(file.parent / row["run"] / "players.csv"))[cell]
+            own = players[players["agent"] == row["agent"]]
+            totals, counts = by_deal(own["rank_points"], own["deal"])
+            is_adjusted = "luck" in players
             if is_adjusted:
-                agents, adjusted, _, _ = without_luck(players, seats)
-                totals = adjusted["rank_points"][:, agents.index(row["agent"])] * counts
+                adjusted, _, _ = without_luck(players, cell[1])
+                totals = adjusted["rank_points"][row["agent"]] * counts
             hall = Hall(totals, counts, 0, 1, is_adjusted)
             ends = lambda level, hall=hall: hall.interval(hall.factor(level))
-            results[row["run"], row["agent"]] = dict(zip(deals, totals)), counts[0], is_adjusted, ends
+            results[row["run"], row["agent"]] = totals / counts, counts.iloc[0], is_adjusted, ends
             same("compared mean", row["mean"], totals.sum() / counts.sum(), absolute=1e-7)
             same_ends("compared interval", row, ("low", "high"), ends(0.95), absolute=1e-7)
-        told = [row for row in rows if row["from"]]
+        told = [row for row in rows if not pd.isna(row["from"])]
         for row in told:
             (later, count, is_adjusted, ends), (earlier, _, was_adjusted, earlier_ends) = (
                 results[row[run], row["agent"]] for run in ["run", "from"]
             )
-            mean, earlier_mean = (sum(totals.values()) / len(totals) / count for totals in [later, earlier])
+            mean, earlier_mean = later.mean(), earlier.mean()
             difference = mean - earlier_mean
             same("difference of runs", row["difference"], difference, absolute=1e-7)
-            shared = sorted(set(later) & set(earlier)) if int(row["shared_deals"]) else []
+            shared = later.index.intersection(earlier.index) if row["shared_deals"] else []
             same("shared deals", row["shared_deals"], float(len(shared)))
             for level, suffix in [(0.95, ""), (1 - 0.05 / len(told), "_simultaneous")]:
-                if not shared:
+                if len(shared) == 0:
                     (low, high), (earlier_low, earlier_high) = ends(level), earlier_ends(level)
                     low = difference - sqrt((mean - low) ** 2 + (earlier_high - earlier_mean) ** 2)
                     high = difference + sqrt((high - mean) ** 2 + (earlier_mean - earlier_low) ** 2)
                 else:
-                    one, other = (np.array([totals[deal] / count for deal in shared]) for totals in [later, earlier])
+                    one, other = later[shared], earlier[shared]
                     each = count * (len(later) + len(earlier)) / len(shared)
                     hall = Hall.of_difference(one, other, each, is_adjusted and was_adjusted)
                     hall.mean = difference
                     if is_adjusted and was_adjusted:
                         # With clusters that only one run has, the variance of the difference is that of two overlapping samples.
-                        own, rest = (np.array(list(totals.values())) / count for totals in [later, earlier])
-                        covariance = (
-                            ((one - mean) * (other - earlier_mean)).sum() * len(one) / (len(one) - 1) / (len(own) * len(rest))
-                        )
-                        variance = scipy.stats.sem(own) ** 2 + scipy.stats.sem(rest) ** 2 - 2 * covariance
+                        products = ((one - mean) * (other - earlier_mean)).sum() * len(one) / (len(one) - 1)
+                        covariance = products / (len(later) * len(earlier))
+                        variance = scipy.stats.sem(later) ** 2 + scipy.stats.sem(earlier) ** 2 - 2 * covariance
                         hall.second = variance * (len(shared) - 1)
                     low, high = hall.interval(hall.factor(level))
                 names = f"difference_low{suffix}", f"difference_high{suffix}"
@@ -728,24 +633,16 @@ def check_comparison(file):
 def check_sprt(file):
     """The mean pairwise score on the deals of a test, with and without the luck, and the likelihood ratio."""
     said = json.loads(file.read_text(encoding="utf-8"))
-    tables = defaultdict(list)
-    for row in read(file.parent, "players.csv"):
-        is_table = row["rules"] == said["rules"] and int(row["seats"]) == said["seats"]
-        if is_table and set(row["lineup"].split(" | ")) == {said["agent"], said["other"]}:
-            tables[int(row["deal"]), row["lineup"], row["rotation"]].append(row)
-    raw, adjusted = defaultdict(list), defaultdict(list)
-    for (deal, *_), rows in tables.items():
-        for one, other in itertools.product(rows, rows):
-            if (one["agent"], other["agent"]) == (said["agent"], said["other"]):
-                score = (1 + np.sign(int(other["rank"]) - int(one["rank"]))) / 2
-                raw[deal].append(score)
-                adjusted[deal].append(score - (float(one["luck"]) - float(other["luck"])) / 2)
-    first = sorted(raw)[: said["deals"]]
-    means = np.array([np.mean(adjusted[deal]) for deal in first])
-    same("score of a test", said["score"], np.mean([np.mean(raw[deal]) for deal in first]))
-    same("adjusted score of a test", said["score_adjusted"], means.mean(), absolute=1e-10)
-    counts = np.array([len(adjusted[deal]) for deal in first], float)
-    hall = Hall(means * counts, counts, 0, 1, without_luck=True)
+    players = by_cell(read(file.parent / "players.csv"))[said["rules"], said["seats"]]
+    both = {said["agent"], said["other"]}
+    met = meetings(players[[{*lineup.split(" | ")} == both for lineup in players["lineup"]]], said)
+    met["adjusted"] = met["score"] - (met["luck"] - met["luck_other"]) / 2
+    grouped = met.groupby("deal")
+    means = grouped[["score", "adjusted"]].mean().head(said["deals"])
+    counts = grouped.size().head(said["deals"])
+    same("score of a test", said["score"], means["score"].mean())
+    same("adjusted score of a test", said["score_adjusted"], means["adjusted"].mean(), absolute=1e-10)
+    hall = Hall(means["adjusted"] * counts, counts, 0, 1, without_luck=True)
     freedom = hall.freedom()
     term = lambda elo: np.log1p(hall.against(1 / (1 + 10 ** (-elo / 400))) ** 2 / freedom)
     ratio = (freedom + 1) / 2 * (term(said["elo_0"]) - term(said["elo_1"]))
@@ -757,26 +654,26 @@ for file in [Path(name) for name in sys.argv[1:] if name.endswith(".csv")]:
 for file in [Path(name) for name in sys.argv[1:] if name.endswith(".json")]:
     check_sprt(file)
 for folder in [Path(name) for name in sys.argv[1:] if Path(name).is_dir()]:
-    tables = {
-        name: by_cell(read(folder, f"{name}.csv")) for name in ["players", "summary", "pairwise", "seats", "ratings", "behaviour"]
-    }
-    for cell, rows in tables["players"].items():
-        check_summary(rows, tables["summary"][cell])
-        check_pairs(rows, tables["pairwise"][cell])
-        check_adjusted(rows, tables["summary"][cell], tables["pairwise"][cell], cell[1])
-        check_seats(rows, tables["seats"][cell])
-        check_misfit(rows, tables["pairwise"][cell], tables["ratings"][cell], tables["seats"][cell])
-        check_ranks(rows, tables["summary"][cell], tables["pairwise"][cell])
-        check_ratings(rows, tables["ratings"][cell], tables["seats"][cell])
-        if tables["ratings"][cell][0]["nash"] != "":
+    names = ["players", "summary", "pairwise", "seats", "ratings", "behaviour"]
+    tables = {name: by_cell(read(folder / f"{name}.csv")) for name in names}
+    for cell in tables["players"]:
+        players, summary, pairs, seats, ratings, behaviour = (tables[name][cell] for name in names)
+        check_summary(players, summary)
+        check_pairs(players, pairs)
+        check_adjusted(players, summary, pairs, cell[1])
+        check_seats(players, seats)
+        check_misfit(players, pairs, ratings, seats)
+        check_ranks(players, summary, pairs)
+        check_ratings(players, ratings, seats)
+        if ratings["nash"].notna().all():
             if cell[1] == 2:
-                check_game(rows, tables["ratings"][cell])
+                check_game(players, ratings)
             else:
-                check_table_game(rows, tables["ratings"][cell], cell[1])
-        check_behaviour(rows, tables["behaviour"][cell])
-    same("pooled file", float((folder / "pooled.csv").exists()), float(len(tables["players"]) > 1))
+                check_table_game(players, ratings, cell[1])
+        check_behaviour(players, behaviour)
+    same("pooled file", (folder / "pooled.csv").exists(), float(len(tables["players"]) > 1))
     if len(tables["players"]) > 1:
-        check_pooled(tables["players"], read(folder, "pooled.csv"))
+        check_pooled(pd.concat(tables["players"].values()), read(folder / "pooled.csv"))
 for what, count in sorted(compared.items()):
     print(f"{count:6} {what}")
 print(f"{sum(compared.values())} compared, {failed} wrong")
