@@ -543,17 +543,6 @@ def call_rules(run, options):
     return markdown(heading, [[rules, *(cells.get(number, "") for number in seats)] for rules, cells in rows.items()])
 
 
-def call_rule(run, options):
-    """`call_rule run= rules= seats= player= show=limits|wins [form=one] [field=PLAYER]`: one rule for calls, or the wins that it gains or
-    loses."""
-    form, field = options.get("form", "one"), options.get("field", options["player"])
-    keys = options["rules"], options["seats"], options["player"], field, form
-    (row,) = [
-        row for row in run.rows("rules.csv") if keys == tuple(row[key] for key in ("rules", "seats", "player", "field", "form"))
-    ]
-    return lost(row) if options["show"] == "wins" else row["limits"].replace("-", "−")
-
-
 def call_fields(run, options):
     """`call_fields run= players= forms= [rules=]`: the rules of these players and forms against every field: the wins gained or lost."""
     names = {"one": "one number", "two": "two numbers", "chart": "the chart"}
@@ -618,16 +607,15 @@ def coverage(run, options):
     return markdown(["deals"] + [f"{head}, %" for _, head in columns], rows)
 
 
-def lowest(run, options):
-    """`lowest run= column= [lineups=one]`: the lowest value of a column of coverages, in percent."""
-    values = [float(row[options["column"]]) for row in run.rows("coverage.csv") if row[options["column"]]]
-    return rounded(min(values), 1, percent=True)
-
-
-def share(run, options):
-    """`share run= agent= column=`: one value of an agent."""
-    (row,) = [row for row in one_table(everything(run), options) if row["agent"] == options["agent"]]
-    return Column(options["column"]).show(row)
+def value(run, options):
+    """`value run= file= column= [COLUMN=VALUE]… [lowest=yes]`: the value of a column in the only row with these values of other columns, or
+    the lowest value in these rows."""
+    column, rows = Column(options["column"]), run.rows(options["file"])
+    names = options.keys() & rows[0].keys()
+    found = [column.values(row) for row in rows if row[column.name] and all(row[name] == options[name] for name in names)]
+    if len(found) != 1 and "lowest" not in options:
+        raise Wrong(f"the file has {len(found)} such rows")
+    return column.write(*min(found))
 
 
 def exploitability(run, options):
@@ -731,8 +719,8 @@ def drawn(file, kind, data, options):
 TABLES = {
     name: globals()[name]
     for name in (
-        "agents benchmarks call_fields call_rule call_rules coverage differences exploitability lowest matrix pivot pooled printed seats share suite "
-        "suite_correlation"
+        "agents benchmarks call_fields call_rules coverage differences exploitability matrix pivot pooled printed seats suite "
+        "suite_correlation value"
     ).split()
 }
 PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets card chart iterations".split()}
