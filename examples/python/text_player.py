@@ -1,7 +1,6 @@
-"""A language model, or a person, at the table: `cambio.TextPlayer` turns observations into texts, and answers into decisions.
+"""A language model at the table: `cambio.TextPlayer` turns observations into texts, and answers into decisions.
 
     python examples/python/text_player.py               # a stand-in for a model plays against `greedy`
-    python examples/python/text_player.py --person      # you play one match in the terminal
 
 The stand-in needs no model: it answers in sentences, as a language model does, and sometimes with an illegal decision. To use a model, replace
 `stand_in` by a function that sends the prompt to the model and returns its answer:
@@ -43,25 +42,13 @@ def stand_in(prompt: str) -> str:
     return f"{len(legal)}"  # The number of the last decision in the list.
 
 
-def person(prompt: str) -> str:
-    return input(f"\n{prompt}> ")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--person", action="store_true", help="play one match in the terminal")
     parser.add_argument("--deals", type=int, default=20)
-    given = parser.parse_args()
-    if not given.person:
-        run = cambio.evaluate(cambio.TextPlayer(stand_in), "greedy", deals=given.deals, names=["text", "greedy-player"], threads=1)
-        for row in run.summary:
-            print(f"{row['agent']:14} {row['rank_points']:.3f} rank points in {row['matches']} matches")
-        return
-    game, other, you = cambio.Game("classic", seed="person"), cambio.agent("greedy"), cambio.TextPlayer(person, rules=False)
-    print(game.observe().describe_rules())
-    while not game.is_over:
-        game.step(you.decide(game.observe()) if game.seat == 0 else other.decide(game))
-    print("You won." if game.ranks[0] == 1 else "You lost.", f"Points: {game.world().points}")
+    deals = parser.parse_args().deals
+    run = cambio.evaluate(cambio.TextPlayer(stand_in), "greedy", deals=deals, names=["text", "greedy-player"], threads=1)
+    for row in run.summary:
+        print(f"{row['agent']:14} {row['rank_points']:.3f} rank points in {row['matches']} matches")
 
 
 if __name__ == "__main__":
