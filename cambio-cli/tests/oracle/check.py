@@ -453,6 +453,13 @@ def check_seats(players, seats):
     same("seat test", first["p"], scipy.stats.f.sf(f, epsilon * q, epsilon * q * (clusters - 1)), relative=1e-5)
 
 
+def check_strengths(what, ratings, strengths, errors):
+    for row, strength, error in zip(records(ratings), strengths, errors):
+        same(what, row["strength"], strength, relative=1e-5, absolute=1e-6)
+        same(what, row["error"], error, relative=1e-5)
+        same(what, row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
+
+
 def check_ratings(players, ratings, seats):
     agents = list(ratings["agent"])
     letters = sorted(players["seat"].unique())[1:] if seats["elo"].notna().any() else []
@@ -464,10 +471,7 @@ def check_ratings(players, ratings, seats):
         return
     size = len(agents) - 1
     strengths, errors, params = fitted(model, scores_at, size)
-    for row, strength, error in zip(records(ratings), strengths, errors):
-        same("strength", row["strength"], strength, relative=1e-5, absolute=1e-6)
-        same("strength error", row["error"], error, relative=1e-5)
-        same("Elo", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
+    check_strengths("strength", ratings, strengths, errors)
     for row, value in zip(records(seats)[1:], params[size:]):
         same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
 
@@ -485,9 +489,7 @@ def check_regularised(model, scores_at, ratings):
     values, vectors = scipy.linalg.eigh(scores.T @ scores * clusters / (clusters - 1), curvature)
     covariance = vectors @ np.diag(np.maximum(values, 1)) @ vectors.T
     centre = np.eye(len(ratings)) - 1 / len(ratings)
-    for row, strength, error in zip(records(ratings), centre @ found.x, np.sqrt(np.diag(centre @ covariance @ centre.T))):
-        same("regularised", row["strength"], strength, relative=1e-5, absolute=1e-6)
-        same("regularised", row["error"], error, relative=1e-5)
+    check_strengths("regularised", ratings, centre @ found.x, np.sqrt(np.diag(centre @ covariance @ centre.T)))
 
 
 def check_pooled(players, pooled):
@@ -502,20 +504,13 @@ def check_pooled(players, pooled):
         own = players[players["agent"] == row["agent"]]
         same("pooled games", row["games"], len(own))
         same("pooled tables", row["tables"], own.groupby(CELL).ngroups)
-    t = scipy.stats.t.ppf(0.975, deals - 1)
+        elo, half = row["strength"] * ELO, scipy.stats.t.ppf(0.975, deals - 1) * row["error"] * ELO
+        same_ends("pooled", row, ("elo_low", "elo_high"), (elo - half, elo + half), absolute=1e-9)
     if is_regularised:
         check_regularised(model, scores_at, pooled)
-        for row in rows:
-            elo, half = row["strength"] * ELO, t * row["error"] * ELO
-            same_ends("pooled", row, ("elo_low", "elo_high"), (elo - half, elo + half), absolute=1e-9)
         return
     strengths, errors, _ = fitted(model, scores_at, len(agents) - 1)
-    for row, strength, error in zip(rows, strengths, errors):
-        same("pooled", row["strength"], strength, relative=1e-5, absolute=1e-6)
-        same("pooled", row["error"], error, relative=1e-5)
-        same("pooled", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
-        ends = (strength - t * error) * ELO, (strength + t * error) * ELO
-        same_ends("pooled", row, ("elo_low", "elo_high"), ends, relative=1e-5, absolute=1e-4)
+    check_strengths("pooled", pooled, strengths, errors)
 
 
 def check_game(players, ratings):
