@@ -39,29 +39,33 @@ def test_gymnasiums_own_check_holds(rules: str, opponents: list[str], illegal: A
         check_env(cambio.gymnasium.CambioEnv(rules, opponents, illegal=illegal), skip_render_check=True)
 
 
+@pytest.mark.parametrize("illegal", ["raise", "terminate", "random"])
 @pytest.mark.parametrize(("rules", "opponents"), TABLES)
-def test_a_batch_plays_what_the_single_environment_plays(rules: str, opponents: list[str]) -> None:
-    single = gymnasium.make(ID, rules=rules, opponents=opponents)
-    batch = gymnasium.make_vec(ID, num_envs=1, rules=rules, opponents=opponents)
+def test_a_batch_plays_what_the_single_environment_plays(rules: str, opponents: list[str], illegal: Any) -> None:
+    """Also with illegal actions, if these do not raise."""
+    options = {"rules": rules, "opponents": opponents, "illegal": illegal}
+    single, batch = gymnasium.make(ID, **options), gymnasium.make_vec(ID, num_envs=1, **options)
     dice = np.random.default_rng(1)
     seen, info = single.reset(seed=9)
-    all_seen, _ = batch.reset(seed=9)
-    seats, matches = [info["seat"]], 0
+    rows, _ = batch.reset(seed=9)
+    seats = [info["seat"]]
     for _ in range(3000):
-        assert same(seen, {key: rows[0] for key, rows in all_seen.items()})
-        action = choose(seen["action_mask"], dice)
+        assert same(seen, {key: row[0] for key, row in rows.items()})
+        assert np.array_equal(single.unwrapped.action_masks(), seen["action_mask"])
+        is_random = illegal != "raise" and dice.random() < 0.1
+        action = int(dice.integers(single.action_space.n)) if is_random else choose(seen["action_mask"], dice)
         seen, reward, over, _, info = single.step(action)
-        all_seen, rewards, overs, _, _ = batch.step(np.array([action]))
+        rows, rewards, overs, _, infos = batch.step(np.array([action]))
         assert (reward, over) == (rewards[0], overs[0])
-        assert single.observation_space.contains(seen) and batch.observation_space.contains(all_seen)
+        assert single.observation_space.contains(seen) and batch.observation_space.contains(rows)
         if over:
-            matches += 1
+            assert same(seen, infos["final_obs"][0])
             seen, info = single.reset()
             seats.append(info["seat"])
-        if matches == 8:
+        if len(seats) == 9:
             break
     count = len(opponents) + 1
-    assert seats == [deal % count for deal in range(len(seats))]
+    assert seats == [deal % count for deal in range(len(seats))] and (illegal != "terminate" or len(seats) == 9)
 
 
 def test_the_end_of_a_match_is_observed() -> None:

@@ -229,28 +229,6 @@ def test_no_action_is_legal_after_the_end(name: str, end: str) -> None:
         assert env.game.deal == deal + 1 and not env.game.is_over
 
 
-def test_a_batch_ends_illegal_matches_like_the_environment() -> None:
-    for illegal in ("terminate", "random"):
-        single, batch, dice = CambioEnv(illegal=illegal), CambioVectorEnv(1, illegal=illegal), np.random.default_rng(5)
-        seen, _ = single.reset(seed=2)
-        rows, _ = batch.reset(seed=2)
-        ends = 0
-        for _ in range(400):
-            assert all(np.array_equal(seen[key], rows[key][0]) for key in seen)
-            assert np.array_equal(single.action_masks(), seen["action_mask"])
-            action = int(
-                dice.integers(single.action_count) if dice.random() < 0.1 else dice.choice(np.flatnonzero(seen["action_mask"]))
-            )
-            seen, reward, over, _, _ = single.step(action)
-            rows, rewards, overs, _, infos = batch.step(np.array([action]))
-            assert (reward, over) == (rewards[0], overs[0])
-            if over:
-                ends += 1
-                assert all(np.array_equal(seen[key], infos["final_obs"][0][key]) for key in seen)
-                seen, _ = single.reset()
-        assert ends > 3
-
-
 def test_only_the_parallel_environment_is_parallelizable() -> None:
     assert cambio_v0.parallel_env().metadata["is_parallelizable"]
     assert not cambio_v0.env().metadata["is_parallelizable"]
