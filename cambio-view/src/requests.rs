@@ -30,6 +30,26 @@ fn rules_of(text: &str) -> Result<Rules, RequestError> {
     rules.map_err(RequestError::invalid)
 }
 
+/// Parses the rules of a match and the agents in it, besides this number of people.
+fn rules_and_agents(
+    rules: &str,
+    is_one_round: bool,
+    specs: &[String],
+    people: usize,
+    catalogue: &Catalogue,
+) -> Result<(Rules, Vec<AgentSpec>), RequestError> {
+    let (least, most, found) = (2 - people, MAX_SEATS - people, specs.len());
+    if !(least..=most).contains(&found) {
+        let who = if people == 0 { "agents" } else { "opponents" };
+        return Err(RequestError::invalid(format!("there must be {least} to {most} {who}, found {found}")));
+    }
+    let rules = rules_of(rules)?;
+    let rules = if is_one_round { rules.of_one_round() } else { rules };
+    rules.covers(found + people).map_err(RequestError::invalid)?;
+    let agents = specs.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
+    Ok((rules, agents))
+}
+
 /// Reads a record: the first line of the text that is not empty. Errors of its rules are found when it is replayed.
 pub(crate) fn record_of(text: &str) -> Result<Record, RequestError> {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -98,7 +118,10 @@ impl TableRequest {
     /// # Errors
     /// If a field is not valid, pages may not use one of the agents, or the saved decisions are not possible at this table.
     pub(crate) fn open(&self, catalogue: &Catalogue, saved: Option<&SavedSession>) -> Result<Session, RequestError> {
-        let (config, position) = self.start(catalogue)?;
+        let (config, position) = match &self.from {
+            Some(position) => self.config_from(position, catalogue).map(|(config, saved)| (config, Some(saved)))?,
+            None => (self.config_of_match(catalogue)?, None),
+        };
         let Some(saved) = saved.or(position.as_ref()) else { return Ok(Session::new(config)) };
         if catalogue.loads_networks() {
             // The agents request the networks that they need.
@@ -107,31 +130,12 @@ impl TableRequest {
         Ok(Session::resume(config, saved)?)
     }
 
-    /// The configuration of the session, and the decisions before the person takes over.
-    fn start(&self, catalogue: &Catalogue) -> Result<(SessionConfig, Option<SavedSession>), RequestError> {
-        match &self.from {
-            Some(position) => self.config_from(position, catalogue).map(|(config, saved)| (config, Some(saved))),
-            None => Ok((self.config_of_match(catalogue)?, None)),
-        }
-    }
-
     fn config_of_match(&self, catalogue: &Catalogue) -> Result<SessionConfig, RequestError> {
         if self.rules.is_empty() {
             return Err(RequestError::invalid("`rules` is missing: the name of a preset, or the text of a rule file"));
         }
-        let seats = self.opponents.len() + 1;
-        if !(2..=MAX_SEATS).contains(&seats) {
-            let found = self.opponents.len();
-            return Err(RequestError::invalid(format!(
-                "there must be 1 to {} opponents, found {found}",
-                MAX_SEATS - 1
-            )));
-        }
-        let rules = rules_of(&self.rules)?;
-        let rules = if self.one_round { rules.of_one_round() } else { rules };
-        let person = seat_of_person(self.seat.as_deref(), seats)?;
-        let opponents = self.opponents.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
-        rules.covers(seats).map_err(RequestError::invalid)?;
+        let (rules, opponents) = rules_and_agents(&self.rules, self.one_round, &self.opponents, 1, catalogue)?;
+        let person = seat_of_person(self.seat.as_deref(), opponents.len() + 1)?;
         let deal = Deal::new(&rules, Key::new(seed(self.seed.as_deref().unwrap_or_default())?, 0));
         if let Some(time) = self.reaction.filter(|time| !MEDIANS.contains(time)) {
             let (from, to) = MEDIANS.into_inner();
@@ -338,14 +342,7 @@ impl MatchRequest {
         fresh: impl FnOnce() -> String,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<(Record, Fingerprint), RequestError> {
-        let seats = self.agents.len();
-        if !(2..=MAX_SEATS).contains(&seats) {
-            return Err(RequestError::invalid(format!("there must be 2 to {MAX_SEATS} agents, found {seats}")));
-        }
-        let rules = rules_of(&self.rules)?;
-        let rules = if self.one_round { rules.of_one_round() } else { rules };
-        rules.covers(seats).map_err(RequestError::invalid)?;
-        let agents = self.agents.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
+        let (rules, agents) = rules_and_agents(&self.rules, self.one_round, &self.agents, 0, catalogue)?;
         let cards = self.seed.clone().filter(|seed| !seed.is_empty()).unwrap_or_else(fresh);
         let streams = self.agent_seed.as_deref().map_or(Ok(Seed::AGENTS), seed)?;
         let key = Key { seed: seed(&cards)?, agents: streams, deal: self.deal };
