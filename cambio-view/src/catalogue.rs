@@ -1,6 +1,6 @@
 //! The agents, rules and tables that pages may use.
 
-use cambio_agents::{AgentSpec, ParamValue, Roster};
+use cambio_agents::{AgentSpec, Param, ParamValue, Roster};
 use cambio_core::Rules;
 use cambio_core::rules::{MAX_SEATS, PRESETS};
 use serde::Serialize;
@@ -44,15 +44,6 @@ impl From<SessionError> for RequestError {
     }
 }
 
-/// The program that answers the requests.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Host {
-    /// A server that may use these specs with a quoted text, which start programs or read files.
-    Server { allowed: Vec<String> },
-    /// A page in a browser, which has no programs, no files and no clock.
-    Browser,
-}
-
 /// The agents and rules that pages may use.
 ///
 /// ```
@@ -66,7 +57,10 @@ enum Host {
 #[derive(Debug)]
 pub struct Catalogue {
     roster: Roster,
-    host: Host,
+    /// Whether the program is in a browser, which has no programs, no files and no clock.
+    is_browser: bool,
+    /// The specs with a quoted text, which start programs or read files, that pages may use.
+    allowed: Vec<String>,
 }
 
 /// What a page offers for a new table.
@@ -123,12 +117,12 @@ struct AgentOption {
 impl Catalogue {
     /// The catalogue of a server. `allowed` contains the specs with a quoted text that pages may use.
     pub fn of_server(roster: Roster, allowed: Vec<String>) -> Catalogue {
-        Catalogue { roster, host: Host::Server { allowed } }
+        Catalogue { roster, is_browser: false, allowed }
     }
 
     /// The catalogue of a page in a browser.
     pub fn of_browser(roster: Roster) -> Catalogue {
-        Catalogue { roster, host: Host::Browser }
+        Catalogue { roster, is_browser: true, allowed: Vec::new() }
     }
 
     /// The agents.
@@ -136,21 +130,9 @@ impl Catalogue {
         &self.roster
     }
 
-    fn allowed(&self) -> &[String] {
-        match &self.host {
-            Host::Server { allowed } => allowed,
-            Host::Browser => &[],
-        }
-    }
-
     /// Whether the program may lack networks, which a page loads when an agent needs them.
     pub(crate) fn loads_networks(&self) -> bool {
-        self.host == Host::Browser
-    }
-
-    /// Whether this spec is allowed explicitly, so that its text and its budget are not checked.
-    fn is_allowed(&self, spec: &str) -> bool {
-        self.allowed().iter().any(|allowed| allowed == spec)
+        self.is_browser
     }
 
     /// Parses the spec of an agent from a page.
@@ -171,18 +153,19 @@ impl Catalogue {
     /// # Errors
     /// As [`Catalogue::agent`].
     pub fn stored_agent(&self, spec: &str) -> Result<AgentSpec, RequestError> {
+        // The text and the budget of a spec that is allowed explicitly are not checked.
+        let is_allowed = self.allowed.iter().any(|allowed| allowed == spec);
         // Checked before parsing, because parsing can read files.
-        if spec.contains('"') && !self.is_allowed(spec) {
-            let what = match self.host {
-                Host::Server { .. } => "is not allowed here; start `cambio serve` with `--with` to allow it",
-                Host::Browser => {
-                    "starts a program or reads a file, which a page cannot do; use it with `cambio serve --with`"
-                }
+        if spec.contains('"') && !is_allowed {
+            let what = if self.is_browser {
+                "starts a program or reads a file, which a page cannot do; use it with `cambio serve --with`"
+            } else {
+                "is not allowed here; start `cambio serve` with `--with` to allow it"
             };
             return Err(RequestError::invalid(format!("agent `{spec}` {what}")));
         }
         let agent = self.roster.parse(spec).map_err(RequestError::invalid)?;
-        if !self.is_allowed(spec) {
+        if !is_allowed {
             self.check_budget(&agent)?;
         }
         Ok(agent)
@@ -193,25 +176,25 @@ impl Catalogue {
     /// # Errors
     /// If a decision may take longer than pages may ask for, or needs a clock that the program does not have.
     fn check_budget(&self, agent: &AgentSpec) -> Result<(), RequestError> {
-        if self.host == Host::Browser && !agent.is_reproducible() {
+        if self.is_browser && !agent.is_reproducible() {
             let what = "has a time budget, which does not work in a browser; give a number of iterations instead";
             return Err(RequestError::invalid(format!("agent `{agent}` {what}")));
         }
-        let whole = agent.parameters().into_iter().filter_map(|param| match param.default {
-            Some(ParamValue::Whole(found)) => Some((param.name, found)),
-            _ => None,
-        });
-        let mut whole =
-            whole.map(|(name, found)| (name, found, if name.ends_with("_ms") { MAX_MS } else { MAX_WHOLE }));
-        let Some((param, found, most)) = whole.find(|(_, found, most)| found > most) else {
-            return Ok(());
+        let remedy = if self.is_browser {
+            "`cambio serve --with` can allow more"
+        } else {
+            "start `cambio serve` with `--with` to allow this agent"
         };
-        let remedy = match self.host {
-            Host::Server { .. } => "; start `cambio serve` with `--with` to allow this agent",
-            Host::Browser => "; `cambio serve --with` can allow more",
-        };
-        let what = format!("parameter `{param}` must be at most {most} here, found {found}{remedy}");
-        Err(RequestError::invalid(format!("agent `{agent}`: {what}")))
+        for Param { name, default, .. } in agent.parameters() {
+            let most = if name.ends_with("_ms") { MAX_MS } else { MAX_WHOLE };
+            if let Some(ParamValue::Whole(found)) = default
+                && found > most
+            {
+                let what = format!("parameter `{name}` must be at most {most} here, found {found}; {remedy}");
+                return Err(RequestError::invalid(format!("agent `{agent}`: {what}")));
+            }
+        }
+        Ok(())
     }
 
     /// What a page offers for a new table.
@@ -232,7 +215,7 @@ impl Catalogue {
                 agents.push(AgentOption { spec, about, params: params.join(", ") });
             }
         }
-        for spec in self.allowed() {
+        for spec in &self.allowed {
             let about = "Allowed with --with.".to_owned();
             agents.push(AgentOption { spec: spec.clone(), about, params: String::new() });
         }
