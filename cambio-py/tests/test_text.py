@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 import cambio_game as cambio
 from conftest import TABLES, positions
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "python" / "text_player.py"
 
 
 @pytest.mark.parametrize(("name", "seats"), TABLES)
@@ -105,11 +100,6 @@ def decision() -> cambio.Observation:
     game = cambio.Game(seed=42)
     game.step("draw")
     return game.observe()
-
-
-def test_the_example_runs_without_a_model() -> None:
-    done = subprocess.run([sys.executable, EXAMPLE, "--deals", "3"], capture_output=True, text=True, check=True)
-    assert "rank points in 6 matches" in done.stdout
 
 
 @pytest.mark.parametrize("name", cambio.PRESETS)
