@@ -26,32 +26,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 WASM = "wasm32-unknown-unknown"
-PAGES = {
-    "home.html": "index.html",
-    "play.html": "play.html",
-    "watch.html": "watch.html",
-    "analyse.html": "analyse.html",
-    "runs.html": "runs.html",
-}
-# Allows nothing but the files of the site.
-POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
-)
-# The picture for the preview of a link. Most programs that show previews need its whole address.
-PREVIEW = "assets/preview.jpg"
-ABOUT = "Four cards, face down. Swap, peek and snap your way to the fewest points, then call."
-HEAD = f"""<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="referrer" content="no-referrer">
-<meta name="engine" content="worker">
-<link rel="manifest" href="manifest.webmanifest">
-<link rel="apple-touch-icon" href="assets/icon-512.png">
-<meta name="description" content="{ABOUT}">
-<meta property="og:title" content="Cambio">
-<meta property="og:description" content="{ABOUT}">
-<meta property="og:type" content="website">
-<meta name="twitter:card" content="summary_large_image">"""
 
 
 def can_build():
@@ -72,7 +46,7 @@ def module():
 
 def page(text, address):
     """A page of `cambio serve` as a page that needs no server."""
-    head = f'{HEAD}\n<meta property="og:image" content="{html.escape(address + PREVIEW)}">'
+    head = (ROOT / "cambio-web/site/head.html").read_text().rstrip("\n").replace("{{address}}", html.escape(address))
     text, heads = re.subn(r'<meta charset="utf-8">', lambda _: head, text)
     if heads != 1:
         sys.exit("error: a page must have one <meta charset>")
@@ -111,8 +85,9 @@ def build(folder, program, runs=(), address=""):
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "assets/nets").mkdir(parents=True)
     serve, view, web = ROOT / "cambio-serve/assets", ROOT / "cambio-view/viewer", ROOT / "cambio-web/site"
-    for source, name in PAGES.items():
-        (folder / name).write_text(page((serve / source).read_text(), address))
+    for source in serve.glob("*.html"):
+        name = "index.html" if source.name == "home.html" else source.name
+        (folder / name).write_text(page(source.read_text(), address))
     own = [web / name for name in ["worker.js", "program.js", "icon-512.png", "preview.jpg"]]
     for file in [*serve.iterdir(), *view.iterdir(), *own]:
         if file.suffix != ".html":
@@ -126,19 +101,14 @@ def build(folder, program, runs=(), address=""):
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     version = hashlib.sha256(b"".join(hashlib.sha256((folder / file).read_bytes()).digest() for file in files)).hexdigest()[:16]
     networks, published = [file for file in files if file.endswith(".net")], [file for file in files if file.startswith("runs/")]
-    rest = [file for file in files if file not in [*networks, *published, PREVIEW]]
+    # The picture for the preview of a link is only for other programs.
+    rest = [file for file in files if file not in [*networks, *published, "assets/preview.jpg"]]
     listed = {"version": version, "files": ["./", *rest], "later": networks + published}
     worker = (web / "service-worker.js").read_text()
     for name, value in listed.items():
         worker = worker.replace("{{" + name + "}}", value if isinstance(value, str) else ", ".join(f'"{file}"' for file in value))
     (folder / "service-worker.js").write_text(worker)
-    size = lambda names: sum(len(gzip.compress((folder / name).read_bytes())) for name in names) // 1000
-    packed = "assets/cambio.wasm.packed"
-    rest.remove(packed)
-    print(
-        f"built {folder}/index.html, version {version}; compressed with gzip: pages {size(rest)} KB, "
-        f"program {(folder / packed).stat().st_size // 1000} KB, networks {size(networks)} KB, published runs {size(published)} KB"
-    )
+    print(f"built {folder}/index.html, version {version}")
 
 
 def main():
