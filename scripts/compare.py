@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the output of two programs `cambio`, byte for byte.
 
-    scripts/compare.py OLD NEW [--runs N] [--first N] [--keep DIR]
+    scripts/compare.py OLD NEW [--runs N] [--first N]
 
 Both programs play N small, varied experiments (20 by default) and run the same commands. All files and all output must be identical,
 except for the data in `MASKED` and `LEFT_OUT`, which depend on the machine or the build. Each program also replays its own matches. The
@@ -153,11 +153,10 @@ def main():
     parser.add_argument("new", type=command)
     parser.add_argument("--runs", type=int, default=20, help="the number of experiments")
     parser.add_argument("--first", type=int, default=0, help="the number of the first experiment")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep all files in this new folder")
     options = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(2) as pool:
-        top = (options.keep or Path(temporary)).resolve()
+        top = Path(temporary).resolve()
         numbers = [*range(options.first, options.first + options.runs), None]
         for number in numbers:
             name = "commands" if number is None else f"experiment {number}"
