@@ -32,11 +32,11 @@ GROUPS = [
 ]  # fmt: skip
 # The modules for other libraries. Their documentation is read from the source, because the libraries may be missing.
 MODULES = [
-    ("Gymnasium", "gymnasium", "gymnasium.py", ["CambioEnv", "CambioVectorEnv"]),
-    ("PettingZoo", "pettingzoo.cambio_v0", "pettingzoo/cambio_v0.py", ["env", "parallel_env", "CambioEnv", "ParallelCambioEnv"]),
-    ("OpenSpiel", "openspiel", "openspiel.py", ["CambioGame", "CambioState", "CambioObserver", "resample", "StrategyPolicy", "strategy_key"]),
-    ("RLlib", "rllib", "rllib.py", ["CambioMultiAgentEnv"]),
-    ("Ray", "ray", "ray/__init__.py", []),
+    ("Gymnasium", "gymnasium", ["gymnasium.py"], ["CambioEnv", "CambioVectorEnv"]),
+    ("PettingZoo", "pettingzoo.cambio_v0", ["pettingzoo/cambio_v0.py"], ["env", "parallel_env", "CambioEnv", "ParallelCambioEnv"]),
+    ("OpenSpiel", "openspiel", ["openspiel.py"], ["CambioGame", "CambioState", "CambioObserver", "resample", "StrategyPolicy", "strategy_key"]),
+    ("RLlib", "rllib", ["rllib.py"], ["CambioMultiAgentEnv"]),
+    ("Ray", "ray", ["ray/__init__.py", "ray/_drive.py", "ray/_rounds.py"], ["run", "sprt", "tune"]),
 ]  # fmt: skip
 HEAD = """# Python reference
 
@@ -68,13 +68,12 @@ def signature(node: ast.FunctionDef, name: str) -> str:
     return f"{name}({arguments}){returns}"
 
 
-def cleaned(text: str | None) -> str:
-    return inspect.cleandoc(text or "")
-
-
 def docstring(thing: Any, node: Any) -> str:
-    """The docstring of an object, or without an object of its definition."""
-    return cleaned(getattr(thing, "__doc__", None) if thing is not None else ast.get_docstring(node))
+    """The docstring of an object, or without an object of its definition. Fails if there is none."""
+    text = inspect.cleandoc((getattr(thing, "__doc__", None) if thing is not None else ast.get_docstring(node)) or "")
+    if not text:
+        raise SystemExit(f"{thing or ast.unparse(node)[:80]} must have a docstring")
+    return text
 
 
 def members(thing: type | None, node: ast.ClassDef) -> list[str]:
@@ -125,13 +124,13 @@ def page() -> str:
         parts.append(f"## {group}")
         for name in names:
             parts += entry(name, known, getattr(cambio, name))
-    for title, module, file, names in MODULES:
-        known = definitions(file) if file != "ray/__init__.py" else definitions("ray/_drive.py", "ray/_rounds.py")
+    for title, module, files, names in MODULES:
+        known = definitions(*files)
         parts += [
             f"## {title}: `cambio_game.{module}`",
-            cleaned(ast.get_docstring(ast.parse((PACKAGE / file).read_text(encoding="utf-8")))),
+            docstring(None, ast.parse((PACKAGE / files[0]).read_text(encoding="utf-8"))),
         ]
-        for name in names or ["run", "sprt", "tune"]:
+        for name in names:
             parts += entry(name, known)
     return "\n\n".join(part for part in parts if part).replace("\n\n\n", "\n\n") + "\n"
 

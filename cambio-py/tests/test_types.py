@@ -81,18 +81,3 @@ def test_mypy_has_nothing_to_say(tmp_path: Path) -> None:
 
 def test_the_stubs_are_those_of_the_compiled_module(tmp_path: Path) -> None:
     run("mypy.stubtest", "cambio_game._cambio", "--allowlist", HERE / "stubtest.txt", "--ignore-unused-allowlist")
-
-
-def test_every_public_thing_has_a_docstring() -> None:
-    bare = []
-    for name in cambio.__all__:
-        thing = getattr(cambio, name)
-        if not callable(thing) or name.startswith("_") or name == "Reward":
-            continue
-        if not thing.__doc__:
-            bare.append(name)
-        if isinstance(thing, type) and thing.__module__.startswith("cambio_game"):
-            members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
-            # The attribute of an exception is in its docstring.
-            bare += [f"{name}.{key}" for key, value in members.items() if not getattr(value, "__doc__", None) and value is not None]
-    assert not bare
