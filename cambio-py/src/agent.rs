@@ -121,19 +121,27 @@ impl PyAgent {
     }
 
     fn decide_at(&self, py: Python<'_>, observation: &PyObservation, seed: u64) -> PyResult<PyAction> {
+        self.ask(py, observation, |agent| {
+            let mut players = seated(agent, observation, seed, 0)?;
+            Ok((PyAction(decision_of(&mut players, observation)?), unseated(players, observation)))
+        })
+    }
+
+    /// Asks the agent about an observation. `work` receives the agent and returns it.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        observation: &PyObservation,
+        work: impl FnOnce(LibraryAgent) -> Result<(T, LibraryAgent), String> + Send,
+    ) -> PyResult<T> {
         if observation.view.choices().is_empty() {
             return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
         }
         let mut memory = self.memory()?;
         let agent = memory.asked.take().unwrap_or_else(|| library_agent(&self.spec));
-        let decided = py.detach(|| {
-            let mut players = seated(agent, observation, seed, 0)?;
-            let action = decision_of(&mut players, observation)?;
-            Ok::<_, String>((action, players.agents_mut()[observation.view.seat().index()].take()))
-        });
-        let (action, agent) = decided.map_err(|what| self.fault(&what))?;
-        memory.asked = agent;
-        Ok(PyAction(action))
+        let (answer, agent) = py.detach(|| work(agent)).map_err(|what| self.fault(&what))?;
+        memory.asked = Some(agent);
+        Ok(answer)
     }
 }
 
@@ -218,16 +226,11 @@ impl PyAgent {
         #[pyo3(from_py_with = named::seed)] seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let streams = args::optional(streams, "streams", 1, u32::MAX.into())?;
+        let known = self.ask(py, observation, |agent| {
+            let streams = streams.unwrap_or_else(|| default_streams(&agent).into());
+            answers(agent, observation, seed, streams)
+        })?;
         let choices = observation.view.choices();
-        if choices.is_empty() {
-            return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
-        }
-        let mut memory = self.memory()?;
-        let agent = memory.asked.take().unwrap_or_else(|| library_agent(&self.spec));
-        let streams = streams.unwrap_or_else(|| default_streams(&agent).into());
-        let (known, agent) =
-            py.detach(|| answers(agent, observation, seed, streams)).map_err(|failure| self.fault(&failure))?;
-        memory.asked = Some(agent);
         let space = ActionSpace::new(observation.view.rules(), observation.view.table().seats());
         let mut probabilities = vec![0.0; space.action_count()];
         for (action, probability) in choices.iter().zip(known) {
@@ -264,6 +267,11 @@ fn seated(
     Ok(players)
 }
 
+/// The agent in the observing seat.
+fn unseated(mut players: Players<LibraryAgent>, observation: &PyObservation) -> LibraryAgent {
+    players.agents_mut()[observation.view.seat().index()].take().expect("the agent sits there")
+}
+
 /// The legal decision of the agent in the observing seat.
 fn decision_of(players: &mut Players<LibraryAgent>, observation: &PyObservation) -> Result<Action, String> {
     let (view, choices) = (observation.view.observation(), observation.view.choices());
@@ -288,7 +296,7 @@ fn answers(
         let mut players = seated(agent, observation, seed, stream)?;
         let known = if stream == 0 { players.probabilities(&view) } else { None };
         let decided = if known.is_none() { Some(decision_of(&mut players, observation)?) } else { None };
-        agent = players.agents_mut()[view.seat().index()].take().expect("the agent sits there");
+        agent = unseated(players, observation);
         if let Some(known) = known {
             return Ok((known.map_err(|failure| failure.to_string())?, agent));
         }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::action::PyAction;
-use crate::episode::SeatKeys;
+use crate::episode::{SeatKeys, SeatLog};
 use crate::error;
 use crate::observation::PyObservation;
 use crate::rules::PyRules;
@@ -23,29 +23,26 @@ pub(crate) struct PyRecord {
 /// Collects each decision with the observation of its seat.
 struct DecisionSteps {
     taken: Vec<(PyObservation, PyAction)>,
-    log: RoundLog,
-    keys: SeatKeys,
+    log: SeatLog,
     round: usize,
     totals: Vec<Score>,
 }
 
 impl Observer for DecisionSteps {
     fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
+        self.log.1 = SeatKeys::of_small(&standing.setup.rules, standing.setup.seats);
         self.log.round_begins(standing, deck);
-        self.keys = SeatKeys::of_small(&standing.setup.rules, standing.setup.seats);
         (self.round, self.totals) = (standing.round, standing.totals.to_vec());
     }
 
     fn event(&mut self, event: &Event<Card>) {
         self.log.event(event);
-        self.keys.event(event);
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        let seen = PyObservation::new(state, seat, self.round, &self.totals, &self.log, &self.keys);
+        let seen = PyObservation::new(state, seat, self.round, &self.totals, &self.log.0, &self.log.1);
         self.taken.push((seen, PyAction(action)));
         self.log.decides(state, seat, action);
-        self.keys.decides(state, seat, action);
     }
 }
 
@@ -115,8 +112,8 @@ impl PyRecord {
 
     /// Iterates over pairs of an observation and the decision that its seat made. Raises the same errors as `verify`.
     fn replay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (taken, log, keys) = (Vec::new(), RoundLog::default(), SeatKeys::when(false, 2));
-        let mut steps = DecisionSteps { taken, log, keys, round: 0, totals: Vec::new() };
+        let log = (RoundLog::default(), SeatKeys::when(false, 2));
+        let mut steps = DecisionSteps { taken: Vec::new(), log, round: 0, totals: Vec::new() };
         replay(&self.record, &mut steps).map_err(error::record)?;
         steps.taken.into_pyobject(py)?.call_method0("__iter__")
     }
