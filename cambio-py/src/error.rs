@@ -1,10 +1,14 @@
-//! The exceptions. The command prints the same messages.
+//! The exceptions, and work that Ctrl-C stops. The command prints the same messages.
+
+use std::sync::mpsc;
+use std::time::Duration;
 
 use cambio_agents::SpecError;
 use cambio_core::RulesError as BadRules;
 use cambio_core::engine::IllegalAction as Illegal;
 use cambio_core::record::InvalidRecord;
 use cambio_core::text::ParseError;
+use cambio_exec::CancelToken;
 use cambio_sim::PlayError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -76,4 +80,49 @@ pub(crate) fn failed(error: PlayError) -> PyErr {
 )]
 pub(crate) fn check_signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
+}
+
+/// The time between two checks for Ctrl-C.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Runs `work` on another thread, without the GIL. Meanwhile calls `report` with the messages of `work`, and checks for Ctrl-C. An
+/// exception of either cancels the token and is returned.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    token: &CancelToken,
+    report: Option<&Py<PyAny>>,
+    work: impl FnOnce(&(dyn Fn(String) + Sync)) -> T + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, messages) = mpsc::channel();
+            let worker = scope.spawn(move || {
+                work(&move |message| {
+                    // Fails only if the receiver is gone, and then no one reads messages.
+                    let _ = sender.send(message);
+                })
+            });
+            let mut stopped: PyResult<()> = Ok(());
+            loop {
+                let message = messages.recv_timeout(PAUSE);
+                if message == Err(mpsc::RecvTimeoutError::Disconnected) {
+                    break;
+                }
+                if stopped.is_err() {
+                    continue;
+                }
+                stopped = Python::attach(|py| {
+                    if let (Some(report), Ok(message)) = (report, message) {
+                        report.call1(py, (message,))?;
+                    }
+                    py.check_signals()
+                });
+                if stopped.is_err() {
+                    token.cancel();
+                }
+            }
+            let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            stopped.map(|()| result)
+        })
+    })
 }

@@ -12,6 +12,7 @@ use cambio_core::view::{CardHistory, RoundHistory};
 use cambio_core::{
     Action, Card, Knowledge, Phase, Position, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing, State, View,
 };
+use cambio_exec::CancelToken;
 use cambio_sim::AdviceOptions;
 use cambio_sim::table::Table;
 use cambio_solve::HistoryKey;
@@ -626,15 +627,8 @@ impl PyPosition {
             games: games.map(|games| games as u32),
             seed,
         };
-        let raised = std::sync::Mutex::new(None);
-        let goes_on = || {
-            let checked = error::check_signals();
-            checked.map_err(|error| *raised.lock().expect("no panic under this lock") = Some(error)).is_ok()
-        };
-        let advice = py.detach(|| options.advise(&self.0, &goes_on));
-        if let Some(error) = raised.into_inner().expect("no panic under this lock") {
-            return Err(error);
-        }
+        let token = CancelToken::new();
+        let advice = error::watched(py, &token, None, |_| options.advise(&self.0, &|| !token.is_cancelled()))?;
         let advice = advice.map_err(error::CambioError::new_err)?;
         let table = py.import("cambio_game")?.getattr("Table")?;
         table.call1(("advice", Table::of(&advice.rows()).csv(), advice.tables().text()))

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Mutex, mpsc};
-use std::time::Duration;
+use std::sync::Mutex;
 
 use cambio_report::{Bench, BenchEnd, BenchError, tuning_files, with_page};
 use cambio_sim::sprt::SprtOptions;
@@ -15,11 +14,8 @@ use cambio_sim::{
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use crate::error::{self, refused};
+use crate::error::{self, refused, watched};
 use crate::python_agent::{Bots, PythonRoster, roster_with};
-
-/// The time between two checks for Ctrl-C.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// The options of a study.
 enum Study {
@@ -109,7 +105,7 @@ impl PyStudy {
         let roster = roster_with(py, &self.bots)?;
         let executor = Executor::new(threads).map_err(refused)?;
         let remote = play.map(|play| PlayCallback { play, raised: Mutex::new(None) });
-        let result = watched(py, &executor, report.as_ref(), |report| {
+        let result = watched(py, &executor.cancel_token(), report.as_ref(), |report| {
             let mut tell = |step| {
                 if let StudyStep::Play(message) = step {
                     report(message);
@@ -157,7 +153,7 @@ pub(crate) fn _bench(
 ) -> PyResult<String> {
     let roster = roster_with(py, &bots)?;
     let executor = Executor::new(threads).map_err(refused)?;
-    let played = watched(py, &executor, report.as_ref(), |report| {
+    let played = watched(py, &executor.cancel_token(), report.as_ref(), |report| {
         let note = |line: &str| report(line.to_owned());
         let play = |plan: &PlayablePlan, folder: &mut RunFolder| {
             let report = Runner::new(&executor).run(plan, folder)?;
@@ -199,47 +195,4 @@ fn failed(roster: &PythonRoster, error: StudyError) -> PyErr {
         StudyError::Round { .. } => error::AgentFault::new_err(error.to_string()),
         error => error::CambioError::new_err(error.to_string()),
     }
-}
-
-/// Runs `work` on another thread, without the GIL. Meanwhile calls `report` with the messages of `work`, and checks for Ctrl-C. An
-/// exception of either cancels the executor and is returned.
-fn watched<T: Send>(
-    py: Python<'_>,
-    executor: &Executor,
-    report: Option<&Py<PyAny>>,
-    work: impl FnOnce(&(dyn Fn(String) + Sync)) -> T + Send,
-) -> PyResult<T> {
-    let token = executor.cancel_token();
-    py.detach(|| {
-        std::thread::scope(|scope| {
-            let (sender, messages) = mpsc::channel();
-            let worker = scope.spawn(move || {
-                work(&move |message| {
-                    // Fails only if the receiver is gone, and then no one reads messages.
-                    let _ = sender.send(message);
-                })
-            });
-            let mut stopped: PyResult<()> = Ok(());
-            loop {
-                let message = messages.recv_timeout(PAUSE);
-                if message == Err(mpsc::RecvTimeoutError::Disconnected) {
-                    break;
-                }
-                if stopped.is_err() {
-                    continue;
-                }
-                stopped = Python::attach(|py| {
-                    if let (Some(report), Ok(message)) = (report, message) {
-                        report.call1(py, (message,))?;
-                    }
-                    py.check_signals()
-                });
-                if stopped.is_err() {
-                    token.cancel();
-                }
-            }
-            let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            stopped.map(|()| result)
-        })
-    })
 }
