@@ -1,8 +1,8 @@
-//! Python agents: their factories and parameters, the exceptions that they raise, and the queue of the matches that wait for a
-//! shared object.
+//! Python agents: their factories and parameters, the exceptions that they raise, and the calls of matches that share an object.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -52,9 +52,11 @@ struct Factory {
     given: Py<PyAny>,
     is_object: bool,
     defaults: PythonParams,
-    /// The parameters that differ from their defaults, and their values as text.
-    arguments: Vec<(&'static str, String)>,
+    arguments: Arguments,
 }
+
+/// The parameters that differ from their defaults, and their values as text.
+type Arguments = Vec<(&'static str, String)>;
 
 impl Factory {
     /// The factory with the parameters in its signature.
@@ -153,125 +155,12 @@ fn kept(texts: Vec<String>) -> &'static [&'static str] {
 /// The batch is closed when no match has joined it for this long.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// The object of a policy, which all matches share, and the matches that wait for its decision.
-///
-/// Each match runs on its own thread. One of the waiting threads serves the queue: when no more matches join, it calls
-/// `probabilities` for all waiting matches and distributes the decisions. Timing determines which matches share a call, so
-/// the probabilities must not depend on the rest of the batch.
-struct SharedPolicy {
-    /// Creates the object if there is none yet.
-    factory: Arc<Factory>,
-    raised: Arc<RaisedExceptions>,
-    queue: Mutex<CallQueue>,
-    /// Notified when a match joins the queue, and when decisions are available.
-    bell: Condvar,
-}
-
-#[derive(Default)]
-struct CallQueue {
-    object: Option<Py<PyAny>>,
-    waiting: Vec<WaitingCall>,
-    is_served: bool,
-    /// The threads that have asked so far.
-    threads: Vec<ThreadId>,
-}
-
 /// The position at which an agent is asked.
 struct Question {
     seen: PyObservation,
     choices: Choices,
     space: ActionSpace,
     seat: Seat,
-}
-
-/// A match that waits for a decision.
-struct WaitingCall {
-    question: Question,
-    /// A number from 0 to 1 of the seat's own stream, by which a decision is drawn from the probabilities of a policy.
-    draw: f64,
-    answer: AnswerCell,
-}
-
-type AnswerCell = Arc<Mutex<Option<Result<Action, String>>>>;
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl SharedPolicy {
-    /// Waits for the decision for a match. `Err` has the reason why there is none.
-    fn ask(&self, question: Question, draw: f64) -> Result<Action, String> {
-        let answer = AnswerCell::default();
-        let mut queue = locked(&self.queue);
-        let own = thread::current().id();
-        if !queue.threads.contains(&own) {
-            queue.threads.push(own);
-        }
-        queue.waiting.push(WaitingCall { question, draw, answer: answer.clone() });
-        self.bell.notify_all();
-        loop {
-            if let Some(answer) = locked(&answer).take() {
-                return answer;
-            }
-            if !queue.is_served {
-                break;
-            }
-            queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
-        }
-        queue.is_served = true;
-        // Each thread waits for one match, so no more can join when all wait.
-        while queue.waiting.len() < queue.threads.len() {
-            let before = queue.waiting.len();
-            queue = self.bell.wait_timeout(queue, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
-            if queue.waiting.len() == before {
-                break;
-            }
-        }
-        let (mut waiting, object) = (std::mem::take(&mut queue.waiting), queue.object.take());
-        drop(queue);
-        let object = Python::attach(|py| self.serve(py, object, &mut waiting));
-        let mut queue = locked(&self.queue);
-        (queue.object, queue.is_served) = (object, false);
-        drop(queue);
-        self.bell.notify_all();
-        locked(&answer).take().unwrap_or_else(|| Err("it was not asked".to_owned()))
-    }
-
-    /// The probabilities of the choices at one position, in their order.
-    fn probabilities(&self, question: &Question) -> Result<Vec<f64>, String> {
-        Python::attach(|py| {
-            let asked = || {
-                let known = locked(&self.queue).object.as_ref().map(|object| object.clone_ref(py));
-                let object = known.map_or_else(|| self.factory.call(py), Ok)?;
-                let shares = probabilities(object.bind(py), question)?;
-                locked(&self.queue).object.get_or_insert(object);
-                Ok(shares)
-            };
-            asked().map_err(|error| self.raised.keep(error, py))
-        })
-    }
-
-    /// Decides for all waiting matches, with one call for each table, because tables differ in their actions. Returns the object for the
-    /// next call, if it could be created.
-    fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &mut [WaitingCall]) -> Option<Py<PyAny>> {
-        let object = object.map_or_else(|| self.factory.call(py), Ok);
-        waiting.sort_by_key(|one| one.question.table());
-        for group in waiting.chunk_by(|one, other| one.question.table() == other.question.table()) {
-            let questions: Vec<&Question> = group.iter().map(|one| &one.question).collect();
-            let object = object.as_ref().map_err(|error| error.clone_ref(py));
-            let answers = object.and_then(|object| shares_of_all(object.bind(py), &questions));
-            match answers.map_err(|error| self.raised.keep(error, py)) {
-                Ok(answers) => {
-                    for (one, shares) in group.iter().zip(answers) {
-                        let decided = shares.map(|shares| one.drawn(&shares));
-                        *locked(&one.answer) = Some(decided.map_err(|error| self.raised.keep(error, py)));
-                    }
-                }
-                Err(reason) => group.iter().for_each(|one| *locked(&one.answer) = Some(Err(reason.clone()))),
-            }
-        }
-        object.ok()
-    }
 }
 
 impl Question {
@@ -281,19 +170,83 @@ impl Question {
     }
 }
 
-impl WaitingCall {
-    /// Draws a decision with these probabilities of the choices.
-    fn drawn(&self, shares: &[f64]) -> Action {
-        let (mut left, mut chosen) = (self.draw, None);
-        for (action, share) in self.question.choices.iter().zip(shares).filter(|&(_, share)| *share > 0.0) {
-            chosen = Some(action);
-            left -= share;
-            if left < 0.0 {
-                break;
+/// A match that waits for the probabilities of its choices. Each match runs on its own thread.
+struct WaitingCall {
+    question: Question,
+    thread: ThreadId,
+    answer: Sender<Result<Vec<f64>, String>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The object of a policy, which all matches share.
+///
+/// One thread calls it. It waits until no more matches join, and calls the object once for all of them. Timing determines which matches
+/// share a call, so the probabilities must not depend on the rest of the batch.
+struct SharedPolicy {
+    /// Creates the object if there is none yet.
+    factory: Arc<Factory>,
+    raised: Arc<RaisedExceptions>,
+    object: Option<Py<PyAny>>,
+}
+
+impl SharedPolicy {
+    /// Serves calls until no agent can call any more.
+    fn serve(mut self, calls: &Receiver<WaitingCall>) {
+        let (mut waiting, mut threads) = (Vec::<WaitingCall>::new(), Vec::new());
+        while let Ok(first) = calls.recv() {
+            let mut next = Ok(first);
+            while let Ok(call) = next {
+                if !threads.contains(&call.thread) {
+                    threads.push(call.thread);
+                }
+                waiting.push(call);
+                // Each thread waits for one match, so no more can join when all wait.
+                let pause = if waiting.len() < threads.len() { PAUSE } else { Duration::ZERO };
+                next = calls.recv_timeout(pause);
+            }
+            Python::attach(|py| self.answer(py, &mut waiting));
+            waiting.clear();
+        }
+    }
+
+    /// Answers all waiting matches, with one call for each table, because tables differ in their actions.
+    fn answer(&mut self, py: Python<'_>, waiting: &mut [WaitingCall]) {
+        waiting.sort_by_key(|one| one.question.table());
+        for group in waiting.chunk_by(|one, other| one.question.table() == other.question.table()) {
+            let questions: Vec<&Question> = group.iter().map(|one| &one.question).collect();
+            let made = self.object.take().map_or_else(|| self.factory.call(py), Ok);
+            let answers = made.and_then(|object| shares_of_all(self.object.insert(object).bind(py), &questions));
+            let answers = answers.unwrap_or_else(|error| group.iter().map(|_| Err(error.clone_ref(py))).collect());
+            for (one, shares) in group.iter().zip(answers) {
+                // Fails only if the match is gone.
+                let _ = one.answer.send(shares.map_err(|error| self.raised.keep(error, py)));
             }
         }
-        chosen.expect("a probability is positive, because they add up to 1")
     }
+}
+
+/// Asks a shared policy for the probabilities of the choices, in their order. `Err` has the reason why there are none.
+fn call_policy(calls: &Sender<WaitingCall>, question: Question) -> Result<Vec<f64>, String> {
+    let (answer, answered) = mpsc::channel();
+    // Fails only if the thread of the policy is gone; then it does not answer.
+    let _ = calls.send(WaitingCall { question, thread: thread::current().id(), answer });
+    answered.recv().unwrap_or_else(|_| Err("it was not asked".to_owned()))
+}
+
+/// Draws a decision with these probabilities of the choices, by a number from 0 to 1.
+fn drawn(choices: &Choices, shares: &[f64], draw: f64) -> Action {
+    let (mut left, mut chosen) = (draw, None);
+    for (action, share) in choices.iter().zip(shares).filter(|&(_, share)| *share > 0.0) {
+        chosen = Some(action);
+        left -= share;
+        if left < 0.0 {
+            break;
+        }
+    }
+    chosen.expect("a probability is positive, because they add up to 1")
 }
 
 /// Calls `probabilities` of an object for one position. Returns the probabilities in the order of the choices.
@@ -351,8 +304,8 @@ struct PythonAgent {
     /// Creates the object; called once for each player.
     factory: Arc<Factory>,
     raised: Arc<RaisedExceptions>,
-    /// The object of a policy, shared by all players.
-    policy: Option<Arc<SharedPolicy>>,
+    /// The calls of a policy, whose object all players share.
+    policy: Option<Sender<WaitingCall>>,
     /// The seat's stream, from which the decisions of a policy are drawn.
     stream: Option<Stream>,
     object: Option<Py<PyAny>>,
@@ -396,12 +349,8 @@ impl PythonAgent {
         };
         self.object = Some(object.clone_ref(py));
         if object.bind(py).hasattr("begin")? {
-            let seed = bits(&mut briefing.stream.clone());
-            object.call_method1(
-                py,
-                "begin",
-                (PyRules(*briefing.rules), briefing.seats, briefing.seat.index(), seed),
-            )?;
+            let (seat, seed) = (briefing.seat.index(), bits(&mut briefing.stream.clone()));
+            object.call_method1(py, "begin", (PyRules(*briefing.rules), briefing.seats, seat, seed))?;
         }
         Ok(())
     }
@@ -435,7 +384,7 @@ impl PythonAgent {
         if let Some(policy) = &self.policy {
             let stream = self.stream.as_mut().ok_or("the match has not begun")?;
             let draw = bits(stream) as f64 / (1_u64 << 62) as f64;
-            return policy.ask(question, draw);
+            return Ok(drawn(&view.choices(), &call_policy(policy, question)?, draw));
         }
         let Some(object) = &self.object else { return Err("the match has not begun".to_owned()) };
         let Question { seen, space, seat, .. } = question;
@@ -501,7 +450,7 @@ impl Agent for PythonAgent {
 
     fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
         if let Some(policy) = &self.policy {
-            return Ok(Some(policy.probabilities(&self.question(view))?));
+            return Ok(Some(call_policy(policy, self.question(view))?));
         }
         let Some(object) = &self.object else { return Ok(None) };
         Ok(Python::attach(|py| {
@@ -592,23 +541,18 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
         }
         let (is_policy, factory) = (is_policy(factory.bind(py))?, Factory::of(factory.bind(py))?);
         let (defaults, raised, players) = (factory.defaults.clone(), raised.clone(), Arc::default());
-        // The objects of a policy, one for each choice of parameters.
-        let shared = Mutex::new(Vec::<Arc<SharedPolicy>>::new());
+        // The policies, one for each choice of parameters.
+        let shared = Mutex::new(BTreeMap::<Arguments, Sender<WaitingCall>>::new());
         let make = move |params: &PythonParams| {
             let factory = Arc::new(factory.with(params));
             let policy = is_policy.then(|| {
-                let mut shared = locked(&shared);
-                let found = shared.iter().find(|agent| agent.factory.arguments == factory.arguments).cloned();
-                found.unwrap_or_else(|| {
-                    let agent = Arc::new(SharedPolicy {
-                        factory: Arc::clone(&factory),
-                        raised: raised.clone(),
-                        queue: Mutex::default(),
-                        bell: Condvar::new(),
-                    });
-                    shared.push(Arc::clone(&agent));
-                    agent
-                })
+                let start = || {
+                    let policy = SharedPolicy { factory: factory.clone(), raised: raised.clone(), object: None };
+                    let (sender, calls) = mpsc::channel();
+                    thread::spawn(move || policy.serve(&calls));
+                    sender
+                };
+                locked(&shared).entry(factory.arguments.clone()).or_insert_with(start).clone()
             });
             PythonAgent {
                 factory,
