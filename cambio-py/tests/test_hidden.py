@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import pickle
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,8 +27,6 @@ except ModuleNotFoundError:
 
 GREEDY = cambio.agent("greedy")
 PLAYER = cambio.TextPlayer(str)
-TABLES: dict[Any, Any] = {}
-GAMES: dict[Any, Any] = {}
 
 
 def shown(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
@@ -51,18 +48,14 @@ def wrapped(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
     """The data that a seat gets from the environments for other libraries, if they are installed."""
     found: list[bytes] = []
     if cambio_v0 is not None:
-        env = TABLES.get((game.rules, game.seats)) or cambio_v0.CambioEnv(game.rules, game.seats)
-        TABLES[game.rules, game.seats] = env
+        env = cambio_v0.CambioEnv(game.rules, game.seats)
         env._game = game
         seen = env.observe(env.possible_agents[seat])
         found += [seen["observation"].tobytes(), seen["action_mask"].tobytes()]
         if game.seat == seat:
             found.append(str(env.render()).encode())
     if openspiel is not None and game.seat is not None:
-        loaded = GAMES.get((game.rules.name, game.seats)) or openspiel.pyspiel.load_game(
-            f"python_cambio(rules={game.rules.name},players={game.seats})"
-        )
-        GAMES[game.rules.name, game.seats] = loaded
+        loaded = openspiel.pyspiel.load_game(f"python_cambio(rules={game.rules.name},players={game.seats})")
         state = loaded.new_initial_state()
         state.table = game
         found += [state.information_state_string(seat).encode(), state.observation_string(seat).encode()]

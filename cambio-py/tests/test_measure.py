@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +15,16 @@ import cambio_game as cambio
 from conftest import First, Raises, cambio_prints, needs_the_command
 
 
+def printed(words: str) -> dict[str, Any]:
+    """The JSON that the command prints."""
+    return json.loads(cambio_prints(*words.split(), "--format", "json", "--quiet"))
+
+
 @needs_the_command
 def test_a_sequential_test_is_that_of_the_command() -> None:
     told: list[str] = []
     found = cambio.sprt("greedy", "random", elo1=40, seed=3, progress=told.append)
-    wanted = json.loads(cambio_prints(*"sprt greedy random --elo1 40 --seed 3 --format json --quiet".split()))
+    wanted = printed("sprt greedy random --elo1 40 --seed 3")
     assert (found.verdict, found.deals, found.matches) == (wanted["verdict"], wanted["deals"], wanted["matches"])
     assert found.verdict == "second" and found.matches == 2 * found.deals
     assert found.ratio == wanted["log_likelihood_ratio"] and list(found.bounds) == wanted["bounds"]
@@ -69,14 +75,11 @@ def test_tuning_warns_and_refuses() -> None:
 def test_the_value_of_decisions_is_that_of_the_command() -> None:
     told: list[str] = []
     found = cambio.advantage("greedy", "sharp", deals=30, playouts=20, seed=5, progress=told.append)
-    words = "advantage greedy --over sharp --deals 30 --playouts 20 --seed 5 --format json --quiet".split()
-    wanted = json.loads(cambio_prints(*words))
-    interval = lambda name: (wanted[name]["mean"], wanted[name]["half_width"])  # type: ignore[index]
+    wanted = printed("advantage greedy --over sharp --deals 30 --playouts 20 --seed 5")
+    interval = lambda name: (wanted[name]["mean"], wanted[name]["half_width"])
     assert found.results == interval("results") and found.decisions == interval("decisions")
-    assert [(kind.kind, kind.times, kind.differs) for kind in found.kinds] == [
-        (kind["decision"], kind["times_per_round"], kind["differs_per_round"])
-        for kind in wanted["asked"]  # type: ignore[attr-defined]
-    ]
+    kinds = [(kind["decision"], kind["times_per_round"], kind["differs_per_round"]) for kind in wanted["asked"]]
+    assert [(kind.kind, kind.times, kind.differs) for kind in found.kinds] == kinds
     assert cambio.advantage(First, "sharp", deals=5, playouts=5).results[0] < 0.5
     for named, reason in [
         ({"over": "best"}, "`over` must be one of "),

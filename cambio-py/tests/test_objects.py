@@ -13,15 +13,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import TABLES, choose, positions
-
-
-def played(rules: str, seats: int) -> cambio.Game:
-    """A match between greedy agents."""
-    game, greedy = cambio.Game(rules, seats, seed=7), cambio.agent("greedy")
-    while not game.is_over:
-        game.step(greedy.decide(game))
-    return game
+from conftest import TABLES, choose, midway, positions
 
 
 def same(thing: object) -> None:
@@ -144,7 +136,7 @@ def test_score_rewards_add_up_to_the_totals() -> None:
 
 
 def test_a_record_is_checked_filled_replayed_and_restored() -> None:
-    game = played("original", 3)
+    game = midway("original", 3, 7, 10**5)
     record = game.record(["greedy"] * 3)
     record.verify()
     assert record.seats == 3 and record.rules == game.rules and cambio.Record(record.to_json()) == record
@@ -162,7 +154,7 @@ def test_a_record_is_checked_filled_replayed_and_restored() -> None:
 
 
 def test_a_notebook_shows_a_record_in_a_frame_of_its_own() -> None:
-    game = played("classic", 2)
+    game = midway("classic", 2, 7, 10**5)
     shown = game.record(["<greedy>", '"greedy"'])._repr_html_()
     assert shown is not None
     frames: list[dict[str, str | None]] = []

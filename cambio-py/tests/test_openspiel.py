@@ -62,19 +62,9 @@ def test_openspiels_simulation_holds(rules: str, players: int) -> None:
         pyspiel.random_sim_test(load(rules, players, payoff), num_sims=amount(1, 20), serialize=True, verbose=False)
 
 
-def full_tree_case() -> type[Any]:
-    case = type("FullTree", (api_test.EnforceAPIOnFullTreeBase,), {})
-    case.game_name, case.game = "python_cambio", load("mini-m0")  # type: ignore[attr-defined]
-    return case
-
-
-def partial_tree_case(game: Any) -> type[Any]:
-    case = type("PartialTree", (api_test.EnforceAPIOnPartialTreeBase,), {})
-    case.game_name, case.game = "python_cambio", game  # type: ignore[attr-defined]
-    return case
-
-
-def run_case(case: type[Any]) -> None:
+def run_case(base: type[Any], game: Any) -> None:
+    """Runs a test of OpenSpiel with this game."""
+    case = type("Case", (base,), {"game_name": "python_cambio", "game": game})
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
     assert result.testsRun > 3
@@ -86,12 +76,12 @@ def test_openspiels_api_test_holds_on_a_full_tree(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(api_test.TOTAL_NUM_STATES, "python_cambio", (2752, 666, 1890))
     # Information sets, including those with only one choice.
     monkeypatch.setitem(api_test.PERFECT_RECALL_NUM_STATES, "python_cambio", 114 + 108 + 45)
-    run_case(full_tree_case())
+    run_case(api_test.EnforceAPIOnFullTreeBase, load("mini-m0"))
 
 
 @pytest.mark.parametrize(("rules", "players"), [("mini-m1", 2), ("classic", 2), ("original", 3)])
 def test_openspiels_api_test_holds_on_a_part_of_a_tree(rules: str, players: int) -> None:
-    run_case(partial_tree_case(load(rules, players)))
+    run_case(api_test.EnforceAPIOnPartialTreeBase, load(rules, players))
 
 
 def test_the_playthrough_is_the_kept_one() -> None:

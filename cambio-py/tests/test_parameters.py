@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import Chosen, First, command
+from conftest import First, Nth, command
 
 AGENT = """
 from __future__ import annotations
@@ -90,17 +90,14 @@ def test_a_parameter_is_tuned(folder: Path) -> None:
     assert len({point["payoff"] for point in tuned.curve}) == 2
 
 
-class Shared(Chosen):
-    """Takes the legal action with a number; all matches share one object for each number."""
+class Shared(Nth):
+    """All matches share one object for each number."""
 
     made: list[int] = []
 
     def __init__(self, number: Annotated[int, "from 0"] = 0, weight: float | None = None, other: object = None) -> None:
-        self.number = number
+        super().__init__(number)
         self.made.append(number)
-
-    def choose(self, seen: cambio.Observation) -> cambio.Action:
-        return seen.legal_actions()[: self.number + 1][-1]
 
 
 def test_shared_agents_have_an_object_for_each_choice_of_parameters(tmp_path: Path) -> None:

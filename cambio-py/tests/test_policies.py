@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import Chosen, command
+from conftest import Nth, command
 
 
 class Mixed:
@@ -103,22 +103,14 @@ def test_one_object_cannot_be_two_players_at_once() -> None:
     )
 
 
-class First(Chosen):
-    def __init__(self, place: int) -> None:
-        self.place = place
-
-    def choose(self, seen: cambio.Observation) -> cambio.Action:
-        return seen.legal_actions()[: self.place + 1][-1]
-
-
 def test_an_agent_for_all_matches_is_an_object_or_a_class() -> None:
-    class Second(First):
+    class Second(Nth):
         def __init__(self) -> None:
             super().__init__(1)
 
-    runs = [cambio.evaluate(agent, "random", "mini-m1", 30, names=("first", "random")) for agent in (First(1), Second)]
+    runs = [cambio.evaluate(agent, "random", "mini-m1", 30, names=("first", "random")) for agent in (Nth(1), Second)]
     assert runs[0].summary.to_csv() == runs[1].summary.to_csv()
-    for factory in (functools.partial(First, 1), functools.partial(Mixed)):
+    for factory in (functools.partial(Nth, 1), functools.partial(Mixed)):
         with pytest.raises(cambio.AgentFault) as caught:
             cambio.evaluate(factory, "random", "mini-m1", 30, names=("first", "random"))
         assert "a policy must be given as an object or a class, found a function; pass the" in str(caught.value.__cause__)
@@ -178,6 +170,6 @@ def test_a_run_with_python_agents_can_be_verified(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="not replayed: there is no agent `mixed`"):
         assert run.verify() == 0
     with pytest.raises(cambio.RunError, match="gives different rows"):
-        run.verify({"mixed": First(0), "greedy": "greedy"}, all=True)
+        run.verify({"mixed": Nth(0), "greedy": "greedy"}, all=True)
     with pytest.raises(cambio.RunError, match="has no folder"):
         cambio.evaluate("greedy", "random", deals=2).verify()

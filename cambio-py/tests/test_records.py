@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-import random
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 import cambio_game as cambio
-from conftest import CAMBIO, TABLES, cambio_prints, choose
+from conftest import CAMBIO, TABLES, cambio_prints, midway
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,10 +25,8 @@ def validator() -> jsonschema.Draft202012Validator:
 
 
 def played(rules: str | cambio.Rules, seats: int, seed: int) -> dict:
-    dice, game = random.Random(seed), cambio.Game(rules, seats, seed=seed, deal=seed)
-    while not game.is_over and dice.random() < 0.999:
-        game.step(choose(game, dice))
-    return json.loads(game.record().to_json())
+    """The record of a match, or of its first 1,000 decisions."""
+    return json.loads(midway(rules, seats, seed, 1000).record().to_json())
 
 
 def test_records_of_all_rules_fit_the_schema(validator: jsonschema.Draft202012Validator) -> None:

@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 import cambio_game as cambio
-from conftest import FULL, random_strategy
+from conftest import FULL, positions, random_strategy
 
 CLASSIC = Path(__file__).parents[2] / "cambio-agents/nets/classic.net"
 SMALL = ("mini-m0", "mini-m1", "mini-s")
@@ -234,8 +234,10 @@ def test_strategy_files_are_checked(tmp_path: Path) -> None:
     path, game = tmp_path / "m0.txt", cambio.SmallGame("mini-m0")
     game.save(path, *game.uniform())
     policy = cambio.StrategyPolicy(path, "mini-m0")
-    with pytest.raises(cambio.CambioError, match="must contain the information set None of seat a, found none"):
-        policy.probabilities([observation("classic")])
+    seen = next(game.observe() for game in positions("classic", 2, 1) if len(game.legal_actions()) > 1)
+    assert seen.strategy_key is None
+    with pytest.raises(cambio.CambioError, match="must contain the information set None of seat [ab], found none"):
+        policy.probabilities([seen])
     for rules in ("mini-m1", cambio.Rules({"base": "mini-m0", "name": "mini-m0", "turn_limit": 3})):
         with pytest.raises(cambio.CambioError, match="whose rules differ"):
             cambio.StrategyPolicy(path, rules)
@@ -244,15 +246,6 @@ def test_strategy_files_are_checked(tmp_path: Path) -> None:
     path.write_text("a b c")
     with pytest.raises(cambio.CambioError, match="not a strategy file"):
         cambio.StrategyPolicy(path, "mini-m0")
-    assert observation("classic").strategy_key is None
-
-
-def observation(rules: str) -> cambio.Observation:
-    """An observation with a choice."""
-    game = cambio.Game(rules, seed=1)
-    while len(game.legal_actions()) < 2:
-        game.step(game.legal_actions()[0])
-    return game.observe()
 
 
 def test_the_key_of_an_observation_is_the_key_of_its_information_set() -> None:

@@ -27,11 +27,24 @@ def matches(games: cambio.VectorGame) -> list[cambio.Game]:
     return [games.game(number) for number in range(len(games))]
 
 
+def has_the_extra_arrays(games: cambio.VectorGame, number: int, game: cambio.Game) -> None:
+    """Compares the arrays with hidden information and the keys with a game."""
+    assert all(np.array_equal(games.all_observations[number, seat], game.tensor(seat)) for seat in range(game.seats))
+    key = game.observe().strategy_key
+    assert key in (None, "{:016x}{:016x}".format(*games.keys[number])) and (key is not None) == game.rules.name.startswith("mini")
+    cards = {}
+    for seat, slot in zip(*np.nonzero(games.true_cards[number] >= 0), strict=True):
+        spot = f"{'abcdefgh'[(seat + game.seat) % game.seats]}{slot + 1}"
+        cards[spot] = games.layout.classes[games.true_cards[number, seat, slot]]
+    faces = game.world().faces
+    assert cards.keys() == faces.keys() and all(faces[spot] in kinds for spot, kinds in cards.items())
+
+
 @pytest.mark.parametrize(("name", "seats"), TABLES)
 def test_a_batch_is_its_matches_one_by_one(name: str, seats: int) -> None:
     """The end of a match is observed before the next begins."""
     batch = 3
-    games = cambio.VectorGame(batch, name, seats, seed=5, first_deal=10, finals=True)
+    games = cambio.VectorGame(batch, name, seats, seed=5, first_deal=10, finals=True, keys=True, all_seats=True, true_cards=True)
     games.reset()
     final = games.final_observations
     assert final is not None and final.shape == (batch, seats, games.layout.size) and not final.any()
@@ -53,6 +66,8 @@ def test_a_batch_is_its_matches_one_by_one(name: str, seats: int) -> None:
             assert np.array_equal(games.observations[number], game.tensor())
             assert np.array_equal(games.masks[number], game.mask())
             assert games.game(number) == game
+            if turn % 5 == 0:
+                has_the_extra_arrays(games, number, game)
     assert ended or name.startswith("original") or seats > 2
     assert cambio.VectorGame(1, name, seats).final_observations is None
 
@@ -70,15 +85,6 @@ def test_threads_do_not_change_what_happens(kind: dict[str, object], batch: int,
         one.step(actions)
         many.step(actions.astype(np.int32))
         assert state(one) == state(many)
-
-
-def test_an_array_that_the_batch_writes_may_be_given_as_actions() -> None:
-    games, other = cambio.VectorGame(40, seed=8, threads=2), cambio.VectorGame(40, seed=8, threads=2)
-    games.reset(), other.reset()
-    games.seat[:] = games.random_actions(0)
-    other.step(games.seat.copy())
-    games.step(games.seat)
-    assert state(games) == state(other)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
@@ -323,27 +329,6 @@ def test_matches_continue_from_given_games(opponents: list[str | None] | None) -
             games.reset(games=wrong)
 
 
-def test_the_extra_arrays_are_those_of_the_games() -> None:
-    for rules, seats in [("classic", 3), ("mini-p", 2), ("original", 2)]:
-        games = cambio.VectorGame(20, rules, seats, seed=2, keys=True, all_seats=True, true_cards=True)
-        games.reset()
-        for turn in range(60):
-            for number in range(0, 20, 5):
-                game = games.game(number)
-                assert all(np.array_equal(games.all_observations[number, seat], game.tensor(seat)) for seat in range(seats))
-                key = game.observe().strategy_key
-                assert key in (None, "{:016x}{:016x}".format(*games.keys[number])) and (key is None) == (
-                    not rules.startswith("mini")
-                )
-                cards = {}
-                for seat, slot in zip(*np.nonzero(games.true_cards[number] >= 0), strict=True):
-                    spot = f"{'abc'[(seat + game.seat) % seats]}{slot + 1}"
-                    cards[spot] = games.layout.classes[games.true_cards[number, seat, slot]]
-                faces = game.world().faces
-                assert cards.keys() == faces.keys() and all(faces[spot] in kinds for spot, kinds in cards.items())
-            games.step(games.random_actions(turn))
-
-
 class Foreign:
     """An array of another library."""
 
@@ -354,10 +339,16 @@ class Foreign:
         return self.array
 
 
-def test_actions_may_be_lists_and_arrays_of_other_libraries() -> None:
-    one, other = cambio.VectorGame(8, seed=2), cambio.VectorGame(8, seed=2)
+def test_actions_may_be_lists_arrays_of_other_libraries_and_of_the_batch() -> None:
+    one, other = cambio.VectorGame(8, seed=2), cambio.VectorGame(8, seed=2, threads=2)
     one.reset(), other.reset()
-    kinds = [Foreign, list, lambda array: Foreign(array.astype(np.int32)), lambda array: np.repeat(array, 2)[::2]]
+    kinds = [
+        lambda array: np.copyto(other.seat, array) or other.seat,
+        Foreign,
+        list,
+        lambda array: Foreign(array.astype(np.int32)),
+        lambda array: np.repeat(array, 2)[::2],
+    ]
     try:
         import jax
 
