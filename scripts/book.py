@@ -59,18 +59,15 @@ def mdbook():
 
 
 def build(folder):
-    """Builds the book, with the example reports and the files of the repository that its pages link to."""
+    """Builds the book, with the example report and the files of the repository that its pages link to."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([mdbook(), "build", str(ROOT / "book"), "--dest-dir", str(folder)], check=True)
     program = website.cambio()
     with tempfile.TemporaryDirectory() as work:
         spec = ROOT / "experiments/quickstart.toml"
         subprocess.run([program, "run", spec, "--out", f"{work}/run", "--quiet"], check=True, capture_output=True)
-        words = ["--agent", "greedy(call_at=?)", "--range", "0..15", "--deals", "2000", "--out", f"{work}/tune", "--quiet"]
-        subprocess.run([program, "tune", *words], check=True, capture_output=True)
         (folder / "reports").mkdir()
         shutil.copyfile(f"{work}/run/report.html", folder / "reports/quickstart.html")
-        shutil.copyfile(f"{work}/tune/report.html", folder / "reports/tuning.html")
     if website.can_build():
         website.build(folder / "play", program)
     else:

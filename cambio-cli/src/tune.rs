@@ -20,22 +20,18 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let Args { options, study: StudyArgs { threads: ThreadArgs { threads, quiet }, out } } = args;
-    if cfg!(not(feature = "report")) && out.is_some() {
-        return Err("--out needs a program with the feature `report`".into());
-    }
     let study = |driver: &mut StudyDriver<'_>| options.run(roster, driver);
     play((*threads, *quiet), out.as_deref(), Format::Text, study, |tuned| {
         let mut files = Vec::new();
         if out.is_some() {
-            #[cfg(feature = "report")]
-            files.extend(cambio_report::tuning_files(tuned)?);
+            files.extend(tuned.files());
             if let TuningOutcome::AgainstField(found) = &tuned.result.found {
                 files.push(("test.toml", test_of(options, &tuned.result.field, found, roster)?.into_bytes()));
             }
         }
         warn(&tuned.result, &tuned.points);
         let mut text = tuned.result.tables(&tuned.points).text();
-        for verdict in tuned.result.verdicts(&tuned.points, str::to_owned) {
+        for verdict in tuned.result.verdicts(&tuned.points) {
             text += &(textwrap::fill(&verdict, 80) + "\n");
         }
         Ok(Shown { text: text.into_bytes(), json: serde_json::Value::Null, files })

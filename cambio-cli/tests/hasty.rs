@@ -51,9 +51,6 @@ fn a_best_value_at_an_end_of_its_range_gets_a_warning() {
             None => assert_eq!(warned, "", "{range}"),
         }
     }
-    // The page repeats the warning.
-    streams(&folder, &format!("{tune} 2..4 --out kept"));
-    assert!(fs::read_to_string(folder.join("kept/report.html")).unwrap().contains("Warning: the best value 4 of"));
 }
 
 #[test]

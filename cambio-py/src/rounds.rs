@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use cambio_report::{Bench, BenchEnd, BenchError, tuning_files, with_page};
+use cambio_report::{Bench, BenchEnd, BenchError, with_page};
 use cambio_sim::sprt::SprtOptions;
 use cambio_sim::tune::{ResponsePoint, TuneOptions, Tuned};
 use cambio_sim::{
@@ -121,7 +121,7 @@ impl PyStudy {
                 Study::Exploit(options) => (options.run(&roster, &mut driver)?.to_json(), Vec::new()),
                 Study::Tune(options) => {
                     let tuned = options.run(&roster, &mut driver)?;
-                    (tuning_json(&tuned), tuning_files(&tuned).unwrap_or_default())
+                    (tuning_json(&tuned), tuned.files())
                 }
             };
             driver.finish(&json, files)?;

@@ -15,8 +15,6 @@ const WIDTH: f64 = 380.0;
 /// The left and the right end of the axis.
 const LEFT: f64 = 12.0;
 const RIGHT: f64 = WIDTH - 12.0;
-/// The left end of the axis in a drawing with labels of heights, and the upper end of the heights.
-const HEIGHTS: (f64, f64) = (46.0, 22.0);
 /// The space around a plot in a separate file.
 const MARGIN: f64 = 10.0;
 
@@ -151,19 +149,6 @@ impl Drawing {
         }
         drawing
     }
-
-    /// Horizontal lines with labels, under the name of the quantity, and the unit of the horizontal axis at `foot`.
-    fn with_heights(foot: f64, scale: Scale, name: &str, unit: &str) -> Drawing {
-        let mut drawing = Drawing { height: foot + 40.0, ..Drawing::default() };
-        let (left, _) = HEIGHTS;
-        drawing.text("name", (0.0, 12.0), name);
-        for Tick { at, label } in scale.ticks(5.0) {
-            drawing.across("grid", (left, RIGHT), at);
-            drawing.text("figure", (left - 6.0, at + 4.0), &label);
-        }
-        drawing.text("unit", (f64::midpoint(left, RIGHT), foot + 30.0), unit);
-        drawing
-    }
 }
 
 /// Truncates a label to the space beside its number. A letter of the label is about 6.5 units wide, a digit 6 units.
@@ -273,92 +258,6 @@ pub(crate) fn forest(points: &[IntervalPoint], reference: Option<f64>, (unit, di
         drawing.mark((scale.at(row.mean), y), row.is_best);
     }
     drawing
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct CurveSample {
-    pub(crate) label: String,
-    /// The position on the axis; with `None` the points are equally spaced.
-    pub(crate) at: Option<f64>,
-    pub(crate) mean: f64,
-    pub(crate) interval: Option<(f64, f64)>,
-    pub(crate) band: Option<(f64, f64)>,
-    pub(crate) standing: BestComparison,
-}
-
-/// The comparison of a point with the best point.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum BestComparison {
-    Best,
-    /// Not distinguishable from the best.
-    Level,
-    /// Worse than the best, or not comparable.
-    Behind,
-}
-
-const CURVE: f64 = 190.0;
-
-/// A curve: means with intervals and a simultaneous band.
-pub(crate) fn curve(samples: &[CurveSample], unit: &str, payoff: &str) -> Drawing {
-    let ((left, top), foot) = (HEIGHTS, HEIGHTS.1 + CURVE);
-    let place = |number: usize| samples[number].at.unwrap_or(number as f64);
-    let across = Scale::around((0..samples.len()).map(place), left + 8.0, RIGHT);
-    let up = Scale::around(samples.iter().flat_map(|own| covered(own.mean, [own.interval, own.band])), foot, top);
-    let xs: Vec<f64> = (0..samples.len()).map(|number| across.at(place(number))).collect();
-    let mut drawing = Drawing::with_heights(foot, up, payoff, unit);
-    let band: Option<Vec<(f64, f64)>> = samples.iter().map(|own| own.band).collect();
-    if let Some(band) = band.filter(|band| band.len() > 1) {
-        let over = xs.iter().zip(&band).map(|(x, (_, high))| (*x, up.at(*high)));
-        let under = xs.iter().zip(&band).rev().map(|(x, (low, _))| (*x, up.at(*low)));
-        drawing.path("band", steps(over.chain(under)) + "z");
-    }
-    drawing.path("line", steps(xs.iter().zip(samples).map(|(x, own)| (*x, up.at(own.mean)))));
-    for (own, &x) in samples.iter().zip(&xs) {
-        if let Some(ends) = own.interval {
-            drawing.upright("thin", x, up.span(ends));
-        }
-        let at = (x, up.at(own.mean));
-        match own.standing {
-            BestComparison::Best => drawing.diamond(at, 7.0),
-            BestComparison::Level => drawing.circle("median", at, 3.8),
-            BestComparison::Behind => drawing.circle("ring", at, 3.4),
-        }
-    }
-    // Every value has a mark, but a label only where it does not touch the previous label.
-    let mut end = f64::NEG_INFINITY;
-    for (own, &x) in samples.iter().zip(&xs) {
-        let half = own.label.chars().count() as f64 * 3.25;
-        if x - half > end + 6.0 {
-            end = x + half;
-            drawing.text("tick", (x, foot + 15.0), &own.label);
-        }
-    }
-    drawing
-}
-
-/// The steps of a path through these points.
-fn steps(points: impl Iterator<Item = (f64, f64)>) -> String {
-    let part = |(number, (x, y))| format!("{}{x} {y}", if number == 0 { "M" } else { "L" });
-    points.enumerate().map(part).collect()
-}
-
-/// The positions of ascending values on an axis, and whether the axis is logarithmic. It is if the values span a factor of
-/// 10 and their ratios are more even than their differences.
-pub(crate) fn axis(values: &[f64]) -> (Vec<f64>, bool) {
-    let logs: Vec<f64> = values.iter().map(|value| libm::log10(*value)).collect();
-    let unevenness = |values: &[f64]| {
-        let steps: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
-        let ends =
-            steps.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), step| (least.min(*step), most.max(*step)));
-        ends.1 / ends.0
-    };
-    let spans = values.first().zip(values.last()).is_some_and(|(first, last)| *first > 0.0 && last / first >= 10.0);
-    if spans && unevenness(&logs) < unevenness(values) { (logs, true) } else { (values.to_vec(), false) }
-}
-
-/// The name of an axis.
-pub(crate) fn axis_name(parameter: &str, is_logarithmic: bool) -> String {
-    format!("{parameter}{}", if is_logarithmic { ", logarithmic axis" } else { "" })
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@
 
 use std::sync::LazyLock;
 
-use cambio_exec::Cell;
-use cambio_sim::table::Table;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context};
@@ -136,11 +134,6 @@ impl Page {
     }
 }
 
-/// The section about reproducing a page: a sentence and a command.
-pub(crate) fn how(sentence: String, command: impl Into<String>) -> Section {
-    Section::new("how", "How to reproduce", vec![Block::text(sentence), Block::Code(command.into())])
-}
-
 /// A table. The first cell of each row is a header.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ReportTable {
@@ -195,21 +188,6 @@ impl ReportTable {
     ) -> ReportTable {
         let columns = columns.into_iter().map(Into::into).collect();
         ReportTable { name: name.into(), class: "", caption, corner: corner.into(), columns, rows }
-    }
-
-    /// A table as the command prints it.
-    pub(crate) fn shown(name: impl Into<String>, caption: String, table: &Table) -> ReportTable {
-        let mut columns = table.columns.iter().map(|column| column.name.clone());
-        let corner = columns.next().unwrap_or_default();
-        let row = |cells: &Vec<Cell>| {
-            // The cells of a table for people are texts.
-            let text = |cell: &Cell| if let Cell::Text(text) = cell { text.clone() } else { String::new() };
-            let mut cells = cells.iter().map(text);
-            let head = cells.next().unwrap_or_default();
-            TableRow::new(if corner == "agent" { code(head) } else { head }, cells)
-        };
-        let rows = table.rows.iter().map(row).collect();
-        ReportTable::new(name, caption, corner, columns, rows)
     }
 
     /// Sets the CSS class.

@@ -14,17 +14,3 @@ fn ticks_are_round_numbers_inside_the_axis() {
         assert_eq!(found, labels, "{low} to {high}");
     }
 }
-
-#[test]
-fn an_axis_is_logarithmic_if_the_steps_are() {
-    for (values, expected) in [
-        (&[10.0, 30.0, 100.0, 300.0][..], true),
-        (&[1.0, 2.0, 4.0, 8.0, 16.0], true),
-        (&[3.0, 5.0, 9.0], false),
-        (&[0.0, 10.0, 100.0], false),
-        (&[1.0, 2.0, 3.0, 10.0], true),
-        (&[1.0, 6.0, 11.0, 16.0], false),
-    ] {
-        assert_eq!(axis(values).1, expected, "{values:?}");
-    }
-}

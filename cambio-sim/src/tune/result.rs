@@ -134,7 +134,7 @@ impl TuningResult {
 
     /// Whether a point is the best against its field; in self-play, the best response to its field. If several means are equal, it
     /// is the first.
-    pub fn is_best(&self, points: &[ResponsePoint], point: &ResponsePoint) -> bool {
+    fn is_best(&self, points: &[ResponsePoint], point: &ResponsePoint) -> bool {
         if let TuningOutcome::AgainstField(found) = &self.found {
             return point.agent == found.best;
         }
@@ -146,7 +146,7 @@ impl TuningResult {
     }
 
     /// A mean with its interval, or with a note that the mean is fixed by construction.
-    pub fn mean_text(&self, point: &ResponsePoint) -> String {
+    fn mean_text(&self, point: &ResponsePoint) -> String {
         if point.is_mirror {
             return format!("{} by construction", number(point.payoff, self.digits()));
         }
@@ -210,15 +210,15 @@ impl TuningResult {
         (Table::shown(heads, points.chunks(values.len()).enumerate().map(row)), notes)
     }
 
-    /// The result in sentences: the best value, and its comparison with the incumbent. `name` formats the name of an agent.
-    pub fn verdicts(&self, points: &[ResponsePoint], name: impl Fn(&str) -> String) -> Vec<String> {
+    /// The result in sentences: the best value, and its comparison with the incumbent.
+    pub fn verdicts(&self, points: &[ResponsePoint]) -> Vec<String> {
         let unit = self.payoff.unit();
         let luck = if self.adjusted { ", without the luck of the cards" } else { "" };
         let table = format!("on {}, {} seats{luck}", self.rules, self.seats);
         let found = match &self.found {
             TuningOutcome::AgainstField(found) => found,
             TuningOutcome::AgainstItself(found) => {
-                return found.verdicts(&format!("{} {table}", name(&self.agent)));
+                return found.verdicts(&format!("{} {table}", self.agent));
             }
         };
         let Some(best) = points.iter().find(|point| point.agent == found.best) else { return Vec::new() };
@@ -232,10 +232,10 @@ impl TuningResult {
         };
         let (mean, values) = (self.mean_text(best), noun(points.len() as u64, "value"));
         let mixture = if self.mixture { "the mixture of " } else { "" };
-        let field = self.field.iter().map(|agent| name(agent)).join(" and ");
+        let field = self.field.join(" and ");
         let first = format!(
             "{} has the best mean, {mean} {unit}, of {} {values} {table} against {mixture}{field}{level}.",
-            name(&found.best),
+            found.best,
             points.len()
         );
         let validation = match &found.validation {
@@ -243,7 +243,7 @@ impl TuningResult {
                      selected it."
                 .to_owned(),
             Some(Validation::Same { incumbent, .. }) => {
-                format!("It is the incumbent, {}, so there is nothing to validate.", name(incumbent))
+                format!("It is the incumbent, {incumbent}, so there is nothing to validate.")
             }
             Some(Validation::Played(Comparison { deals, winner, incumbent, incumbent_mean, difference, low, high })) => {
                 let [winner, mean] = [winner, incumbent_mean].map(|mean| number(*mean, self.digits()));
@@ -253,9 +253,8 @@ impl TuningResult {
                 let [low, high] = [low, high].map(|end| number(end.unwrap_or_default(), self.digits()));
                 let interval = ends.map_or_else(|| format!(" ({ALL_AGREE})"), |_| format!(" (95 % interval {low} to {high})"));
                 format!(
-                    "On {deals} it averages {winner} {unit}, the incumbent {} {mean}: difference {difference}{interval}, {verb}a \
-                     significant difference.",
-                    name(incumbent)
+                    "On {deals} it averages {winner} {unit}, the incumbent {incumbent} {mean}: difference {difference}{interval}, {verb}a \
+                     significant difference."
                 )
             }
         };

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use cambio_agents::Roster;
-use cambio_exec::Executor;
+use cambio_exec::{Cell, Column, Executor};
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::result::{MethodName, TuningResult};
 use super::values::Values;
@@ -14,6 +15,7 @@ use crate::object;
 use crate::plan::{Experiment, Focal, Lineups, Payoff, PlanError};
 use crate::play::PlayError;
 use crate::study::{SettingOptions, StudyDriver, StudyError, in_range};
+use crate::table::Table;
 
 /// The maximum number of values for the methods sweep and race.
 const MAX_VALUES: usize = 10_000;
@@ -109,6 +111,39 @@ pub struct FieldScores {
     /// For each candidate, its mean payoff over its seats in each deal, from deal 0 on. Candidates that were dropped have
     /// fewer deals.
     pub by_deal: Vec<Vec<f64>>,
+}
+
+impl Tuned {
+    /// The files of the result: `curve.csv`, `scores.csv` (not with CMA-ES) and `tuning.json`.
+    ///
+    /// The columns of `curve.csv` are the fields of [`ResponsePoint`], and a column of numbers for each tuned parameter.
+    pub fn files(&self) -> Vec<(&'static str, Vec<u8>)> {
+        let column = |name: String| Column { name, ..Column::default() };
+        let mut curve = Table::of(&self.points);
+        curve.columns.extend(self.result.parameters().into_iter().map(column));
+        for (row, point) in curve.rows.iter_mut().zip(&self.points) {
+            row.extend(point.value.split(' ').map(|value| Cell::Text(value.to_owned())));
+        }
+        let mut files = vec![("curve.csv", curve.csv().into_bytes())];
+        if let Some(first) = self.scores.first() {
+            let heads = ["field", "deal"].into_iter().chain(first.agents.iter().map(String::as_str));
+            let scores = Table::shown(heads, self.scores.iter().flat_map(FieldScores::rows));
+            files.push(("scores.csv", scores.csv().into_bytes()));
+        }
+        files.push(("tuning.json", format!("{:#}\n", json!(self.result)).into_bytes()));
+        files
+    }
+}
+
+impl FieldScores {
+    /// A row for each deal, with a score for each candidate; the cell of an eliminated candidate is empty.
+    fn rows(&self) -> impl Iterator<Item = Vec<String>> {
+        let deals = self.by_deal.iter().map(Vec::len).max().unwrap_or(0);
+        (0..deals).map(|deal| {
+            let scores = self.by_deal.iter().map(|scores| scores.get(deal).map_or_else(String::new, f64::to_string));
+            [self.field.clone(), deal.to_string()].into_iter().chain(scores).collect()
+        })
+    }
 }
 
 impl TuneOptions {
@@ -287,6 +322,6 @@ impl TuneOptions {
         let candidates = Candidates::new(self, roster, &specs, &field)?;
         let scores = candidates.scores(&mut StudyDriver::new(executor, &mut |_| ()), &which, deals.clone())?;
         let of_deal = |deal: usize| scores.iter().map(|scores| scores[deal]).collect_vec();
-        Ok(serde_json::json!((0..(deals.end - deals.start) as usize).map(of_deal).collect_vec()).to_string())
+        Ok(json!((0..(deals.end - deals.start) as usize).map(of_deal).collect_vec()).to_string())
     }
 }
