@@ -183,7 +183,7 @@ def test_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, op
         for name in ["curve.csv", "scores.csv"]:
             assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "many" / name).read_bytes(), name
         one = json.loads((tmp_path / "one" / "tuning.json").read_text())
-        assert {**one, "command": ""} == {**found.result, "command": ""}
+        assert one == found.result
 
 
 def test_invalid_tuning_is_refused_in_one_sentence(cluster: object) -> None:

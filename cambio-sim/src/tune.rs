@@ -15,13 +15,12 @@ use std::path::Path;
 
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
-use cambio_exec::{Worker, table};
+use cambio_exec::{Estimate, Worker, table};
 use cambio_stats::curve::{CandidateEstimate, estimates};
 use cambio_stats::{Interval, Support};
-use serde::Deserialize;
 use serde_json::json;
 
-use crate::digest::{FINE, resampling, share_of, streams, without_luck};
+use crate::digest::{FINE, estimate, resampling, share_of, streams, without_luck};
 use crate::plan::{Block, Experiment, Lineup, Payoff, PlayablePlan};
 use crate::play::{PlayError, play_block};
 use crate::study::{Stage, StudyDriver, StudyError};
@@ -144,9 +143,9 @@ impl Candidates {
         let is_common = estimates
             .iter()
             .all(|one| one.among_best.is_some() && one.interval.clusters == estimates[0].interval.clusters);
-        let point = |(index, estimate): (usize, CandidateEstimate)| {
+        let point = |(index, found): (usize, CandidateEstimate)| {
             let is_mirror = self.is_mirror(index);
-            let CandidateEstimate { interval, band, among_best } = estimate;
+            let CandidateEstimate { interval, band, among_best } = found;
             let interval = if is_mirror { Interval::exact(interval.mean, interval.clusters) } else { interval };
             let band = if is_mirror { is_common.then_some((interval.mean, interval.mean)) } else { band };
             ResponsePoint {
@@ -154,12 +153,7 @@ impl Candidates {
                 agent: labels[index].clone(),
                 value: values[index].clone(),
                 deals: interval.clusters,
-                payoff: interval.mean,
-                error: interval.error,
-                low: interval.low(),
-                high: interval.high(),
-                low_simultaneous: band.map(|(low, _)| low),
-                high_simultaneous: band.map(|(_, high)| high),
+                payoff: Estimate { simultaneous: band, ..estimate(&interval) },
                 among_best,
                 is_mirror,
             }
@@ -177,7 +171,6 @@ impl Candidates {
 
 table! {
     /// A point of a response curve: a row of `curve.csv`.
-    #[derive(Deserialize)]
     pub ResponsePoint {
         /// The field, that is, the opponents, separated by ` | `, or in a mixture by ` + `.
         field: String,
@@ -187,24 +180,13 @@ table! {
         value: String,
         /// The number of deals.
         deals: u64 => "deals",
-        /// The mean payoff.
-        #[serde(alias = "mean")]
-        payoff: f64 => "payoff",
-        /// The standard error of the mean payoff.
-        error: Option<f64> => "payoff",
-        /// Lower end of the pointwise 95 % interval of the mean payoff.
-        low: Option<f64> => "payoff",
-        /// Upper end of the pointwise 95 % interval.
-        high: Option<f64> => "payoff",
-        /// Lower end of the simultaneous band over all values; empty if the values do not have the same deals.
-        low_simultaneous: Option<f64> => "payoff",
-        /// Upper end of the simultaneous band.
-        high_simultaneous: Option<f64> => "payoff",
+        /// The mean payoff. The 95 % interval is pointwise. The simultaneous interval is a band over all values; empty if the values do
+        /// not have the same deals.
+        payoff: Estimate => "payoff" [Error, Ends, Simultaneous] as "*",
         /// Whether the value is not distinguishable from the best: by Hsu's comparison, or, if the values do not have the same deals,
         /// by paired differences with Bonferroni's correction; empty for a single value.
         among_best: Option<bool>,
         /// Whether the agent plays only against copies of itself: its mean payoff is fixed, and the interval has no width.
-        #[serde(default)]
         is_mirror: bool,
     }
 }

@@ -100,7 +100,6 @@ impl TuningRun<'_, '_> {
             adjusted,
             undecided: self.driver.is_interrupted(),
             method: matches!(found, TuningOutcome::AgainstField(_)).then_some(*method),
-            command: self.task.command(),
             found,
         }
     }
@@ -131,16 +130,19 @@ impl TuningRun<'_, '_> {
         let mut points = measured.curve(&task.field_name(&field), &values, &scores, self.seed());
         if task.payoff.sign() < 0.0 {
             scores.iter_mut().flatten().for_each(|score| *score = -*score);
-            points.iter_mut().for_each(negate);
+            for point in &mut points {
+                point.payoff = point.payoff.scaled(-1.0);
+            }
         }
         let scores = FieldScores { field: task.field_name(&field), agents: measured.labels(), by_deal: scores };
         let scores = if task.method == MethodName::Cma { Vec::new() } else { vec![scores] };
-        let ResponsePoint { agent: best, value: best_value, payoff: estimate, .. } = points[best].clone();
+        let ResponsePoint { agent: best, value: best_value, payoff, .. } = points[best].clone();
         let validation = match incumbent.filter(|_| !self.driver.is_interrupted()) {
             Some(incumbent) => self.validate(&best, incumbent, &field, deals..deals + task.validate)?,
             None => None,
         };
-        let found = TuningOutcome::AgainstField(AgainstField { blocks, best, best_value, estimate, validation });
+        let found =
+            TuningOutcome::AgainstField(AgainstField { blocks, best, best_value, estimate: payoff.mean, validation });
         let result = self.result(field, measured.measures_luck(), found);
         Ok(Tuned { points, scores, result })
     }
@@ -316,7 +318,7 @@ impl TuningRun<'_, '_> {
             }
             let curve = measured.curve(field, &values, &scores, self.seed());
             for (place, point) in curve.iter().enumerate() {
-                matrix[(place, rival)] = point.payoff;
+                matrix[(place, rival)] = point.payoff.mean;
             }
             if curve[rival].among_best == Some(true) {
                 equilibria.push(values[rival].clone());
@@ -346,19 +348,6 @@ fn mean(scores: &[f64]) -> f64 {
 fn highest(means: impl Iterator<Item = f64>) -> usize {
     let means: Vec<f64> = means.collect();
     (0..means.len()).rev().max_by(|&one, &other| means[one].total_cmp(&means[other])).unwrap_or(0)
-}
-
-/// Restores the sign of a point whose payoff was negated for maximization.
-fn negate(point: &mut ResponsePoint) {
-    point.payoff = -point.payoff;
-    let flip = |low: &mut Option<f64>, high: &mut Option<f64>| {
-        std::mem::swap(low, high);
-        for end in [low, high].into_iter().flatten() {
-            *end = -*end;
-        }
-    };
-    flip(&mut point.low, &mut point.high);
-    flip(&mut point.low_simultaneous, &mut point.high_simultaneous);
 }
 
 #[cfg(test)]

@@ -3,31 +3,17 @@
 use std::fmt;
 
 use cambio_core::text::noun;
-use cambio_exec::one_or_many;
+use cambio_exec::Row as _;
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{ResponsePoint, Values};
 use crate::digest::FEW_DEALS;
-use crate::object;
 use crate::plan::Payoff;
 use crate::table::{NONE, Table, Tables, in_full, number, signed, spread};
 
 /// The result of a tuning: the object of `tuning.json`. The response curve is stored in `curve.csv`.
-///
-/// ```
-/// use cambio_sim::tune::{TuningOutcome, TuningResult};
-///
-/// let text = r#"{"version":"0.1.0","agent":"greedy(call_at=?)","ranges":["0..15"],"rules":"classic","seats":2,
-///     "field":["greedy"],"payoff":"rank_points","seed":"1","method":"sweep","command":"cambio tune …","blocks":16000,
-///     "best":"greedy(call_at=6)","best_value":"6","estimate":0.509,"validation":null}"#;
-/// let result: TuningResult = serde_json::from_str(text)?;
-/// let TuningOutcome::AgainstField(found) = &result.found else { panic!("its field is not `self`") };
-/// assert_eq!((found.best.as_str(), found.validation.as_ref()), ("greedy(call_at=6)", None));
-/// assert_eq!(serde_json::to_string(&result)?, text.replace("\n    ", ""));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TuningResult {
     /// The version of the program.
     pub version: String,
@@ -40,7 +26,7 @@ pub struct TuningResult {
     /// The number of seats.
     pub seats: usize,
     /// The field: one agent for all other seats, or one agent for each of them; or `self` for the candidates themselves.
-    #[serde(deserialize_with = "one_or_many", serialize_with = "field_text")]
+    #[serde(serialize_with = "field_text")]
     pub field: Vec<String>,
     /// The payoff that was maximized; points are minimized.
     pub payoff: Payoff,
@@ -48,19 +34,17 @@ pub struct TuningResult {
     pub seed: String,
     /// Whether each agent of the field is a field of its own, and a mean is over all of them. In `tuning.json` only if it is
     /// true.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mixture: bool,
     /// Whether the means of the curve are without the luck of the cards. In `tuning.json` only if it is true.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub adjusted: bool,
     /// Whether the tuning was interrupted, so that the best value is only the best so far. In `tuning.json` only if it is true.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
     /// The search method; `None` for the field `self`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodName>,
-    /// The command that repeats the tuning.
-    pub command: String,
     /// The best values.
     #[serde(flatten)]
     pub found: TuningOutcome,
@@ -81,12 +65,13 @@ impl TuningResult {
     /// The name of the parameter at each question mark: the names of the last columns of `curve.csv`. A name that another
     /// column has is followed by the number of the question mark.
     pub fn parameters(&self) -> Vec<String> {
-        let taken = object(ResponsePoint::default());
         let pieces: Vec<&str> = self.agent.split('?').collect();
         let mut names: Vec<String> = Vec::new();
         for (number, piece) in pieces[..pieces.len() - 1].iter().enumerate() {
             let name = piece.trim_end().trim_end_matches('=').rsplit(['(', ',', '"']).next().unwrap_or_default().trim();
-            let is_free = !name.is_empty() && !taken.contains_key(name) && names.iter().all(|other| other != name);
+            let is_free = !name.is_empty()
+                && ResponsePoint::columns().iter().all(|column| column.name != name)
+                && names.iter().all(|other| other != name);
             names.push(if is_free { name.to_owned() } else { format!("{name}_{}", number + 1) });
         }
         names
@@ -141,16 +126,16 @@ impl TuningResult {
         let sign = self.payoff.sign();
         // `max_by` returns the last of equal points, so in reversed order the first.
         let curve = points.iter().filter(|other| other.field == point.field).rev();
-        let best = curve.max_by(|one, other| (sign * one.payoff).total_cmp(&(sign * other.payoff)));
+        let best = curve.max_by(|one, other| (sign * one.payoff.mean).total_cmp(&(sign * other.payoff.mean)));
         best.is_some_and(|best| std::ptr::eq(best, point))
     }
 
     /// A mean with its interval, or with a note that the mean is fixed by construction.
     fn mean_text(&self, point: &ResponsePoint) -> String {
         if point.is_mirror {
-            return format!("{} by construction", number(point.payoff, self.digits()));
+            return format!("{} by construction", number(point.payoff.mean, self.digits()));
         }
-        in_full(point.payoff, point.low.zip(point.high), self.digits())
+        in_full(point.payoff.mean, point.payoff.ends(), self.digits())
     }
 
     /// The means for people: the curve, or in self-play the best response to each field. `points` are the rows of `curve.csv`.
@@ -169,14 +154,14 @@ impl TuningResult {
                 Some(true) => "=",
                 _ => " ",
             };
-            let band = match point.low_simultaneous.zip(point.high_simultaneous) {
+            let band = match point.payoff.simultaneous {
                 Some(_) if point.is_mirror => "exact".to_owned(),
                 None => NONE.to_owned(),
-                ends => spread(point.payoff, ends, self.digits()).trim_start().to_owned(),
+                ends => spread(point.payoff.mean, ends, self.digits()).trim_start().to_owned(),
             };
             [format!("{mark} {}", point.value), point.deals.to_string(), self.mean_text(point), band]
         };
-        let mut notes = if points.iter().any(|point| point.low_simultaneous.is_some()) {
+        let mut notes = if points.iter().any(|point| point.payoff.simultaneous.is_some()) {
             "* best; = not distinguishable from the best; 95 % band: half the width or the ends of\na simultaneous band for all values\n"
         } else if points.iter().any(|point| point.among_best.is_some()) {
             "* best; = not distinguishable from the best on their common deals\n"
@@ -184,7 +169,7 @@ impl TuningResult {
             "* best\n"
         }
         .to_owned();
-        if points.iter().any(|point| point.error == Some(0.0) && point.low.is_none()) {
+        if points.iter().any(|point| point.payoff.error == Some(0.0) && point.payoff.low.is_none()) {
             notes.extend(["± –: ", ALL_AGREE, "\n"]);
         }
         if points.iter().any(|point| point.is_mirror) {
@@ -199,7 +184,7 @@ impl TuningResult {
             let best = curve.iter().find(|point| self.is_best(points, point)).expect("there is a value");
             let (own, level) = (&curve[rival], curve.iter().filter(|point| point.among_best == Some(true)));
             let mark = if own.among_best == Some(true) { "*" } else { " " };
-            let gain = signed(best.payoff - own.payoff, self.digits());
+            let gain = signed(best.payoff.mean - own.payoff.mean, self.digits());
             [format!("{mark} {}", own.value), best.value.clone(), gain, level.map(|point| &point.value).join(" ")]
         };
         let heads = ["  field", "best reply", "gain", "not distinguishable from the best reply"];
@@ -278,7 +263,7 @@ impl TuningResult {
             Payoff::Win => FAR / (FAR + (1.0 - FAR) * (self.seats as f64 - 1.0)),
             Payoff::Points | Payoff::Margin => return None,
         };
-        let mut means: Vec<f64> = points.iter().map(|point| point.payoff).collect();
+        let mut means: Vec<f64> = points.iter().map(|point| point.payoff.mean).collect();
         means.sort_by(f64::total_cmp);
         let median = *means.get(means.len() / 2)?;
         (median >= limit).then(|| {
@@ -293,7 +278,7 @@ impl TuningResult {
 }
 
 /// The best values, depending on the opponents of the candidates.
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum TuningOutcome {
     /// All candidates played against the same field.
@@ -303,7 +288,7 @@ pub enum TuningOutcome {
 }
 
 /// The best value against a field.
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AgainstField {
     /// The number of deal blocks that the search played.
     pub blocks: u64,
@@ -318,7 +303,7 @@ pub struct AgainstField {
 }
 
 /// The result of self-play, in which each value plays against copies of each value.
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct AgainstItself {
     /// The number of deals for each pair of values.
     pub deals: u64,
@@ -376,8 +361,8 @@ impl fmt::Display for MethodName {
 }
 
 /// The comparison of a search's winner with the incumbent on fresh deals.
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
-#[serde(untagged, deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
 pub enum Validation {
     /// The winner and the incumbent played against the same field on the same deals.
     Played(Comparison),
@@ -391,7 +376,7 @@ pub enum Validation {
 }
 
 /// The results of the winner and the incumbent on the same deals.
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Comparison {
     /// The number of deals.
     pub deals: u64,
@@ -408,6 +393,3 @@ pub struct Comparison {
     /// Upper end of the interval.
     pub high: Option<f64>,
 }
-
-#[cfg(test)]
-mod tests;

@@ -11,7 +11,6 @@ use serde_json::json;
 use super::result::{MethodName, TuningResult};
 use super::values::Values;
 use super::{Candidates, ResponsePoint};
-use crate::object;
 use crate::plan::{Experiment, Focal, Lineups, Payoff, PlanError};
 use crate::play::PlayError;
 use crate::study::{SettingOptions, StudyDriver, StudyError, in_range};
@@ -204,36 +203,6 @@ impl TuneOptions {
     /// The name of a field in results: its agents, separated by bars, or in a mixture by plus signs.
     pub(super) fn field_name(&self, field: &[String]) -> String {
         field.join(if self.mixture { " + " } else { " | " })
-    }
-
-    /// The command that repeats this tuning, with every option that differs from its default and changes the result.
-    pub fn command(&self) -> String {
-        let (seed, table) = (self.setting.table.seed("tune"), &self.setting.table);
-        let (mut own, default) = (object(self), object(TuneOptions::default()));
-        own.insert("rules".to_owned(), table.rules().into());
-        own.insert("seats".to_owned(), table.seats().into());
-        let is_usual = TuneOptions::default().setting.table.seed("tune") == seed;
-        own.insert("seed".to_owned(), if is_usual { "tune".into() } else { seed.to_string().into() });
-        let mut words = vec!["cambio".to_owned(), "tune".to_owned()];
-        for (name, value) in own {
-            let is_used =
-                name == "deals" || name == "generations" && self.method == MethodName::Cma || value != default[&name];
-            let values = match value {
-                serde_json::Value::Array(values) => values,
-                value if is_used => vec![value],
-                _ => Vec::new(),
-            };
-            for value in values {
-                words.push(format!("--{name}"));
-                match value {
-                    serde_json::Value::Bool(_) => {}
-                    serde_json::Value::String(text) => words.push(text),
-                    other => words.push(other.to_string()),
-                }
-            }
-        }
-        // Quotes words for a shell. Options contain no zero byte, so quoting cannot fail.
-        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
     }
 
     /// All combinations of values; the value of the last question mark varies fastest. `fields` is the number of fields, by
