@@ -4,16 +4,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use cambio_core::text::duration;
-use cambio_sim::digest::{BEYOND, CellBehaviour, CellDigest, RESAMPLES, SEAT_DEALS, is_beyond};
+use cambio_sim::digest::{BEYOND, RESAMPLES, SEAT_DEALS, is_beyond};
 use cambio_sim::rows::{MEASURES, Measure};
 use cambio_sim::{BehaviourRow, Derived, Estimate, Payoff, Plan, PlayedBatches, RatingRow, SeatRow, Timing};
-use cambio_stats::hotelling::HotellingTest;
-use cambio_stats::ratings::{Fit, Misfit, Residual};
-use cambio_stats::{ELO, Interval, Support};
+use cambio_stats::ratings::Fit;
 use serde_json::json;
 
 use crate::figure::{Figure, IntervalPoint, forest};
-use crate::numbers::{NONE, grouped, listed, maybe, measured, number, percent, plus_minus, range, signed, spread};
+use crate::numbers::{NONE, grouped, listed, maybe, measured, number, plus_minus, range, signed, spread};
 use crate::page::{Block, ReportTable, Section, TableCell, TableRow, code, prose};
 use crate::verdict::{RankedAgent, RankedAgents, p_value};
 
@@ -26,14 +24,10 @@ const MANY: usize = 8;
 /// The maximum number of pairs in the plot of the residuals.
 const MOST_RESIDUALS: usize = 12;
 
-/// The residual of a pair, with the agent first that is stronger than the ratings say.
-type NamedResidual<'a> = (Residual, [&'a str; 2]);
-
 pub(super) struct CellReport<'a> {
     pub(super) plan: &'a Plan,
     /// The number of the cell in the plan.
     pub(super) index: usize,
-    pub(super) cell: &'a CellDigest,
     pub(super) derived: &'a Derived,
     pub(super) ranked: RankedAgents<'a>,
     pub(super) extent: PlayedBatches,
@@ -81,7 +75,7 @@ impl CellReport<'_> {
             blocks.push(Block::verdict(format!("verdict-{}", self.index + 1), verdict));
         }
         blocks.push(Block::facts(self.facts()));
-        blocks.extend(self.ranked.field(self.cell).map(Block::text));
+        blocks.extend(self.ranked.field().map(Block::text));
         blocks.extend([Block::heading("Standing"), Block::Table(self.standing())]);
         if has_several_agents {
             let note = ratings_note(&ratings);
@@ -89,7 +83,7 @@ impl CellReport<'_> {
             blocks.extend(Block::figures([self.means()].into_iter().chain(ratings)));
             blocks.extend(note.map(Block::note));
         }
-        blocks.extend(self.misfit_note().map(Block::note));
+        blocks.extend(self.misfit_note(&ratings).map(Block::note));
         let differences = self.ranked.compares().then(|| self.differences());
         let mut pairs: Vec<Block> = self.scores().into_iter().chain(differences).map(Block::Table).collect();
         let shares = self.shares(&ratings).map(Block::Table);
@@ -108,13 +102,12 @@ impl CellReport<'_> {
 
     fn facts(&self) -> String {
         let agents = &self.ranked.agents;
-        let CellBehaviour { rounds, called, .. } = self.cell.behaviour;
+        let behaviour = self.derived.behaviour.iter().filter(|row| self.is_here(&row.rules, row.seats));
         let values = json!({
             "lineups": self.plan.cells[self.index].lineups.len(),
-            "deals": agents.iter().map(|agent| agent.mean.clusters).max().unwrap_or(0),
+            "deals": agents.iter().map(|agent| agent.summary.deals).max().unwrap_or(0),
             "matches": agents.iter().map(|agent| agent.summary.matches).sum::<u64>() / self.seats() as u64,
-            "rounds": rounds,
-            "called": percent(if rounds == 0 { 0.0 } else { called as f64 / rounds as f64 }),
+            "rounds": behaviour.map(|row| row.rounds).sum::<u64>() / self.seats() as u64,
         });
         prose("facts", values)
     }
@@ -139,15 +132,14 @@ impl CellReport<'_> {
         columns.extend(forfeits.then_some("forfeits"));
         let row = |(head, agent): (String, &RankedAgent<'_>)| {
             let row = agent.summary;
-            let show = |mean: Option<Interval>, payoff: Payoff| {
+            let show = |mean: Option<&Estimate>, payoff: Payoff| {
                 mean.map_or_else(|| NONE.to_owned(), |mean| plus_minus(mean.mean, mean.ends(), payoff.digits()))
             };
-            let leading = |payoff| show(self.cell.leading().payoff(agent.index, payoff), payoff);
+            let leading = |payoff| show(row.leading(payoff), payoff);
             let mut cells: Vec<String> = points.map(|_| leading(Payoff::Points)).into_iter().collect();
             cells.extend([Payoff::RankPoints, Payoff::Win].map(leading));
             if is_adjusted {
-                let raw = |payoff| show(self.cell.raw.payoff(agent.index, payoff), payoff);
-                cells.extend([Payoff::RankPoints, Payoff::Win].map(raw));
+                cells.extend([Payoff::RankPoints, Payoff::Win].map(|payoff| show(row.raw(payoff), payoff)));
             }
             cells.extend([
                 leading(Payoff::Margin),
@@ -175,7 +167,7 @@ impl CellReport<'_> {
         let ranked = &self.ranked;
         let estimate = |(label, agent): (String, &RankedAgent<'_>)| IntervalPoint {
             label,
-            figure: ranked.told(&agent.mean),
+            figure: ranked.told(agent.mean),
             mean: agent.mean.mean,
             interval: agent.mean.ends(),
             wide: None,
@@ -315,12 +307,11 @@ impl CellReport<'_> {
         let digits = self.ranked.payoff.digits();
         let elo = self.seat_rows().iter().any(|row| row.elo.is_some());
         let row = |row: &&SeatRow| {
-            let effect = seat_effect(row);
             let mut cells = vec![
                 plus_minus(row.payoff.mean, row.payoff.ends(), digits),
-                match effect {
+                match row.effect {
                     Some(_) if row.seat == 'a' => "0".to_owned(),
-                    Some(effect) => format!("{}{}", signed(effect.mean, digits), half(&effect, digits)),
+                    Some(effect) => signed(effect.mean, digits) + &spread(effect.mean, effect.ends(), digits),
                     None => NONE.to_owned(),
                 },
             ];
@@ -337,18 +328,14 @@ impl CellReport<'_> {
     fn seat_test(&self) -> String {
         let rows = self.seat_rows();
         let row = rows.first();
-        let test = row.and_then(|row| row.f.zip(row.f_numerator).zip(row.f_denominator).zip(row.p));
-        let words = test.map(|(((f, numerator), denominator), p)| {
-            format!("F = {f:.2} with {numerator:.1} and {denominator:.1} degrees of freedom, {}", p_value(p))
-        });
         let values = json!({
             "has_rows": row.is_some(),
             "has_effects": row.is_some_and(|row| row.effect.is_some()),
             "deals": row.and_then(|row| row.effect_deals).unwrap_or(0),
             "wanted": SEAT_DEALS,
             "luck": self.plan.with_luck(),
-            "test": words,
-            "is_significant": test.is_some_and(|(_, p)| p < 0.05),
+            "test": row.and_then(|row| f_test([row.f, row.f_numerator, row.f_denominator, row.p])),
+            "is_significant": row.and_then(|row| row.p).is_some_and(|p| p < 0.05),
         });
         prose("seat_test", values)
     }
@@ -375,16 +362,14 @@ impl CellReport<'_> {
 
     fn behaviour(&self) -> ReportTable {
         let of = |agent: &str| {
-            let mut rows = self.derived.behaviour.iter().zip(&self.derived.behaviour_errors);
-            rows.find(|(row, _)| self.is_here(&row.rules, row.seats) && row.agent == agent)
+            self.derived.behaviour.iter().find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
         };
         let own: Vec<_> = self.ranked.agents.iter().filter_map(|agent| of(agent.label)).collect();
         let is_used =
-            |measure: &&Measure| own.iter().any(|(row, _)| (measure.value)(row).is_some_and(|value| value != 0.0));
+            |measure: &&Measure| own.iter().any(|row| (measure.value)(row).is_some_and(|value| value.mean != 0.0));
         let measures: Vec<&Measure> = MEASURES.iter().filter(is_used).collect();
-        let row = |(head, (row, errors)): (String, &(&BehaviourRow, &BehaviourRow))| TableRow {
-            head,
-            cells: measures.iter().map(|measure| measured(measure, row, errors).into()).collect(),
+        let row = |(head, row): (String, &&BehaviourRow)| {
+            TableRow::new(head, measures.iter().map(|measure| measured(measure, row)))
         };
         let caption = prose("behaviour", json!({ "luck": self.plan.with_luck() }));
         let columns = measures.iter().map(|measure| measure.label);
@@ -393,34 +378,33 @@ impl CellReport<'_> {
         if own.len() < MANY { table.transposed("per round") } else { table }
     }
 
-    /// The residuals of the ratings, the most significant first.
-    fn residuals(&self) -> Option<(&Misfit, Vec<NamedResidual<'_>>)> {
-        let misfit = self.derived.misfits[self.index].as_ref()?;
-        let size = |residual: &Residual| residual.interval.statistic(0.0).map_or(0.0, f64::abs);
-        let mut residuals = misfit.residuals.clone();
-        residuals.sort_by(|one, other| size(other).total_cmp(&size(one)));
-        let named = |own: Residual| {
-            let (one, other) = own.players;
-            let (one, other) = if own.interval.mean < 0.0 { (other, one) } else { (one, other) };
-            (own, [one, other].map(|agent| self.plan.agents[agent].label.as_str()))
-        };
-        (!residuals.is_empty()).then(|| (misfit, residuals.into_iter().map(named).collect()))
+    /// The deviations of pairs from the ratings, the most significant first. The first agent of a pair is stronger than the ratings say.
+    fn residuals(&self) -> Vec<(Estimate, [&str; 2])> {
+        let rows = self.derived.pairwise.iter().filter(|row| self.is_here(&row.rules, row.seats));
+        let turned = rows.filter_map(|row| {
+            let (own, [one, other]) = (row.residual?, [&*row.agent, &*row.other]);
+            Some(if own.mean < 0.0 { (own.scaled(-1.0), [other, one]) } else { (own, [one, other]) })
+        });
+        let size = |own: &Estimate| own.error.filter(|error| *error > 0.0).map_or(0.0, |error| own.mean / error);
+        let mut residuals: Vec<_> = turned.collect();
+        residuals.sort_by(|(one, _), (other, _)| size(other).total_cmp(&size(one)));
+        residuals
     }
 
     /// Describes whether one rating for each agent describes the results.
-    fn misfit_note(&self) -> Option<String> {
-        let (misfit, residuals) = self.residuals()?;
-        let test = misfit.test.map(|HotellingTest { f, freedom: (numerator, denominator), p }| {
-            let (luck, p) = (self.plan.with_luck(), p_value(p));
-            format!("goodness of fit{luck}, F = {f:.2} with {numerator} and {denominator} degrees of freedom, {p}")
-        });
-        let (most, [one, other]) = &residuals[0];
+    fn misfit_note(&self, ratings: &[&RatingRow]) -> Option<String> {
+        let (residuals, row) = (self.residuals(), ratings.first()?);
+        let (most, [one, other]) = residuals.first()?;
+        let test = f_test([row.misfit_f, row.misfit_f_numerator, row.misfit_f_denominator, row.misfit_p]);
+        // The mean square of the deviations that is not expected from chance.
+        let excess = |(own, _): &(Estimate, _)| own.mean.powi(2) - own.error.unwrap_or(0.0).powi(2);
+        let excess = residuals.iter().map(excess).sum::<f64>() / residuals.len() as f64;
         let values = json!({
-            "test": test,
-            "is_significant": misfit.test.is_some_and(|test| test.p < 0.05),
-            "size": number(misfit.size() * ELO, 0),
+            "test": test.map(|test| format!("goodness of fit{}, {test}", self.plan.with_luck())),
+            "is_significant": row.misfit_p.is_some_and(|p| p < 0.05),
+            "size": number(excess.max(0.0).sqrt(), 0),
             "one": one,
-            "most": number((most.interval.mean * ELO).abs(), 0),
+            "most": number(most.mean, 0),
             "other": other,
         });
         Some(prose("misfit_note", values))
@@ -428,26 +412,20 @@ impl CellReport<'_> {
 
     /// The plot of the residuals.
     fn misfit(&self) -> Option<Figure> {
-        let (misfit, residuals) = self.residuals()?;
-        let estimate = |(own, [one, other]): &NamedResidual<'_>| {
-            let turned = |(low, high): (f64, f64)| {
-                let (low, high) = if own.interval.mean < 0.0 { (-high, -low) } else { (low, high) };
-                (low * ELO, high * ELO)
-            };
-            let (mean, ends) = ((own.interval.mean * ELO).abs(), own.interval.ends().map(turned));
-            IntervalPoint {
-                label: format!("{one} – {other}"),
-                figure: format!("{}{}", signed(mean, 0), spread(mean, ends, 0)),
-                mean,
-                interval: ends,
-                wide: misfit.wide(own).map(turned),
-                is_best: false,
-            }
+        let residuals = self.residuals();
+        let point = |(own, [one, other]): &(Estimate, [&str; 2])| IntervalPoint {
+            label: format!("{one} – {other}"),
+            figure: signed(own.mean, 0) + &spread(own.mean, own.ends(), 0),
+            mean: own.mean,
+            interval: own.ends(),
+            wide: own.simultaneous,
+            is_best: false,
         };
-        let estimates: Vec<IntervalPoint> = residuals.iter().take(MOST_RESIDUALS).map(estimate).collect();
+        let points: Vec<IntervalPoint> = residuals.iter().take(MOST_RESIDUALS).map(point).collect();
         let caption = json!({ "luck": self.plan.with_luck(), "pairs": residuals.len(), "shown": MOST_RESIDUALS });
         let title = "Deviations of pairs from the ratings";
-        Some(self.forest("misfit", title, caption, &estimates, Some(0.0), ("Elo points", 0)))
+        let figure = || self.forest("misfit", title, caption, &points, Some(0.0), ("Elo points", 0));
+        (!points.is_empty()).then(figure)
     }
 
     /// The times of the agents: a heading and a table; nothing if no agent was timed.
@@ -464,7 +442,7 @@ impl CellReport<'_> {
         }
         let row = |((head, agent), spent): ((String, &RankedAgent<'_>), &Option<(f64, u64)>)| {
             let (each, decisions) = spent.map_or((NONE.to_owned(), 0), |(each, of)| (duration(each), of));
-            TableRow::new(head, [ranked.told(&agent.mean), each, grouped(decisions)])
+            TableRow::new(head, [ranked.told(agent.mean), each, grouped(decisions)])
         };
         let rows = self.heads().into_iter().zip(&ranked.agents).zip(&spent).map(row).collect();
         let columns = [unit, "time per decision", "timed decisions"];
@@ -473,10 +451,11 @@ impl CellReport<'_> {
     }
 }
 
-/// The advantage of a seat over seat a, from deals without missing matches.
-fn seat_effect(row: &SeatRow) -> Option<Interval> {
-    let effect = row.effect?;
-    Some(Interval::new(effect.mean, effect.error, row.effect_deals?, Support::Line))
+/// An F test in words, from the statistic, its degrees of freedom and the p-value; `None` without a test.
+fn f_test(test: [Option<f64>; 4]) -> Option<String> {
+    let [f, numerator, denominator, p] = test;
+    let [numerator, denominator] = [numerator?, denominator?].map(|freedom| (freedom * 10.0).round() / 10.0);
+    Some(format!("F = {:.2} with {numerator} and {denominator} degrees of freedom, {}", f?, p_value(p?)))
 }
 
 /// Explains missing or regularised ratings.
@@ -497,10 +476,6 @@ pub(super) fn zero(plan: &Plan) -> String {
 /// Whether the ratings were fitted with a prior.
 fn is_regularised(rows: &[&RatingRow]) -> bool {
     rows.iter().any(|row| row.fit == Some(Fit::Regularised.method()))
-}
-
-fn half(interval: &Interval, digits: usize) -> String {
-    spread(interval.mean, interval.ends(), digits)
 }
 
 /// The strength of a shade, limited so that the text stays readable.

@@ -84,10 +84,7 @@ pub fn with_page(mut report: Report, plan: &Plan, folder: &RunFolder) -> Report 
 pub fn of_run(run: Run<'_>) -> Page {
     let Run { plan, extent, derived, .. } = run;
     let tables: Vec<CellReport<'_>> = (0..plan.cells.len())
-        .map(|index| {
-            let cell = &derived.digest.cells[index];
-            CellReport { plan, index, cell, derived, ranked: RankedAgents::new(plan, index, cell, derived), extent }
-        })
+        .map(|index| CellReport { plan, index, derived, ranked: RankedAgents::new(plan, index, derived), extent })
         .collect();
     let has_several = tables.len() > 1;
     let mut sections = Vec::new();
@@ -163,7 +160,7 @@ fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<String> {
     {
         notes.extend((!agents.is_empty()).then(|| prose(name, json!({ "agents": agents }))));
     }
-    let few = tables.iter().filter_map(|table| table.ranked.agents.iter().map(|agent| agent.mean.clusters).min()).min();
+    let few = tables.iter().filter_map(|table| table.ranked.agents.iter().map(|agent| agent.summary.deals).min()).min();
     if let Some(deals) = few.filter(|few| *few < 30) {
         notes.push(prose("few_deals", json!({ "deals": deals })));
     }
@@ -195,10 +192,10 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
         let cells = [
             word,
             agent(leader.map(|agent| agent.label)),
-            leader.map_or_else(|| NONE.to_owned(), |agent| ranked.told(&agent.mean)),
+            leader.map_or_else(|| NONE.to_owned(), |agent| ranked.told(agent.mean)),
             agent(next.map(|agent| agent.label)),
             lead,
-            leader.map_or_else(|| NONE.to_owned(), |agent| grouped(agent.mean.clusters)),
+            leader.map_or_else(|| NONE.to_owned(), |agent| grouped(agent.summary.deals)),
         ];
         TableRow::new(table.title(), cells)
     };

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_sim::digest::CellDigest;
 use cambio_sim::{Derived, Estimate, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
-use cambio_stats::Interval;
 use serde_json::json;
 
 use crate::numbers::{number, p_figure, plus_minus};
@@ -23,18 +21,18 @@ pub(super) struct RankedAgent<'a> {
     pub(super) label: &'a str,
     /// The number of the agent in the plan.
     pub(super) index: usize,
-    pub(super) mean: Interval,
+    pub(super) mean: &'a Estimate,
     pub(super) summary: &'a SummaryRow,
     /// Whether the agent leads or is not distinguishable from the leader.
     pub(super) is_among_best: bool,
 }
 
 impl<'a> RankedAgents<'a> {
-    pub(super) fn new(plan: &Plan, index: usize, cell: &CellDigest, derived: &'a Derived) -> RankedAgents<'a> {
+    pub(super) fn new(plan: &Plan, index: usize, derived: &'a Derived) -> RankedAgents<'a> {
         let table = &plan.cells[index];
         let agent = |summary: &'a SummaryRow| {
             let index = plan.agent(&summary.agent)?;
-            let mean = cell.leading().payoff(index, plan.payoff)?;
+            let mean = summary.leading(plan.payoff)?;
             Some(RankedAgent { label: &summary.agent, index, mean, summary, is_among_best: false })
         };
         let here = derived.summary.iter().filter(|row| table.is_of(&row.rules, row.seats));
@@ -93,25 +91,11 @@ impl<'a> RankedAgents<'a> {
         format!("{rank}{}", if are_equal { "=" } else { "" })
     }
 
-    /// Describes how the leader depends on the field: the leaders without one of the agents, and the agent that scores
-    /// above one half against each other agent. `None` for two agents.
-    pub(super) fn field(&self, cell: &CellDigest) -> Option<String> {
+    /// Describes how the leader depends on the field: its rank without one of the other agents, and the agent that scores above one
+    /// half against each other agent. `None` for two agents.
+    pub(super) fn field(&self) -> Option<String> {
         let [leader, others @ ..] = &self.agents[..] else { return None };
         (self.compares() && others.len() > 1).then_some(())?;
-        // The leaders of the fields without one agent, with the agents that are left out.
-        let (mut fields, mut changes): (usize, Vec<(&str, Vec<&str>)>) = (0, Vec::new());
-        for left_out in others {
-            let ranks = cell.ranks(Some(left_out.index));
-            let Some(first) = self.agents.iter().find(|agent| ranks[agent.index] == Some(1)) else { continue };
-            fields += 1;
-            if ranks[leader.index] == Some(1) {
-                continue;
-            }
-            match changes.iter_mut().find(|(agent, _)| *agent == first.label) {
-                Some((_, without)) => without.push(left_out.label),
-                None => changes.push((first.label, vec![left_out.label])),
-            }
-        }
         let scores = |one: &RankedAgent<'a>| {
             let others = self.agents.iter().filter(|other| other.index != one.index);
             others.map(|other| Some(self.score(one.label, other.label)?.0)).collect::<Option<Vec<f64>>>()
@@ -121,8 +105,7 @@ impl<'a> RankedAgents<'a> {
         let values = json!({
             "agents": self.agents.len(),
             "leader": leader.label,
-            "is_kept": fields > 0 && changes.is_empty(),
-            "changes": changes.into_iter().map(|(agent, without)| json!({ "agent": agent, "without": without })).collect::<Vec<_>>(),
+            "worst": leader.summary.rank_worst_without_one,
             "has_scores": scores.is_some(),
             "winner": scores.as_ref().and_then(wins).map(|index| self.agents[index].label),
         });
@@ -144,7 +127,7 @@ impl<'a> RankedAgents<'a> {
     }
 
     /// A mean with its interval.
-    pub(super) fn told(&self, mean: &Interval) -> String {
+    pub(super) fn told(&self, mean: &Estimate) -> String {
         plus_minus(mean.mean, mean.ends(), self.payoff.digits())
     }
 
@@ -183,7 +166,7 @@ impl<'a> RankedAgents<'a> {
             "compares": self.compares(),
             "is_partial": !extent.is_whole(),
             "leader": leader.map(|leader| leader.label),
-            "mean": leader.map(|leader| self.told(&leader.mean)),
+            "mean": leader.map(|leader| self.told(leader.mean)),
             "unit": self.payoff.unit(),
             "more": if self.payoff == Payoff::Points { "fewer" } else { "more" },
             "behind": self.agents.len().saturating_sub(1 + rivals.len()),

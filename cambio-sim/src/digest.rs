@@ -21,7 +21,6 @@ pub(crate) use adjusted::{FINE, share_of, without_luck};
 pub use cell::{CellDigest, SEAT_DEALS};
 pub(crate) use derived::estimate;
 pub use derived::{Derived, RESAMPLES};
-pub use extract::CellBehaviour;
 pub(crate) use extract::Extract;
 pub use hypothesis::{HypothesisAnswer, HypothesisVerdict};
 pub use sums::PayoffSums;

@@ -10,7 +10,7 @@ use cambio_stats::{Interval, Joint, Matrix, Moments};
 use itertools::Itertools as _;
 
 use super::adjusted::{self, Adjusted};
-use super::extract::{CellBehaviour, Extract, SeatOutcome};
+use super::extract::{Extract, SeatOutcome};
 use super::sums::PayoffSums;
 use crate::plan::{Block, Cell, Hypothesis, Lineup, Payoff, Plan};
 use crate::play::BlockRows;
@@ -35,8 +35,6 @@ pub struct CellDigest {
     payoff: Payoff,
     /// Whether a focal agent is also in the field.
     has_focal: bool,
-    /// The behaviour of every agent in the plan.
-    pub behaviour: CellBehaviour,
     /// The measured quantities of each agent, by group of neighbouring deals.
     groups: BTreeMap<u64, Vec<QuantitySums>>,
     /// The payoffs with the luck of the cards.
@@ -112,7 +110,6 @@ impl CellDigest {
             seats,
             payoff: plan.payoff,
             has_focal: !cell.focal.is_empty(),
-            behaviour: CellBehaviour { agents: vec![QuantitySums::default(); agents], ..CellBehaviour::default() },
             groups: BTreeMap::new(),
             raw: PayoffSums::new(plan, cell, 1, agents + seats),
             adjusted: cell
@@ -166,21 +163,28 @@ impl CellDigest {
     }
 
     /// Adds the behaviour in deals of one group.
-    pub(super) fn add_behaviour(&mut self, group: u64, behaviour: &CellBehaviour) {
-        self.behaviour.merge(behaviour);
+    pub(super) fn add_behaviour(&mut self, group: u64, behaviour: &[QuantitySums]) {
         let groups = self.groups.entry(group).or_insert_with(|| vec![QuantitySums::default(); self.agents]);
-        groups.iter_mut().zip(&behaviour.agents).for_each(|(sums, own)| *sums += own);
+        groups.iter_mut().zip(behaviour).for_each(|(sums, own)| *sums += own);
     }
 
-    /// The measured quantities of an agent in each group of deals in which it has rounds.
-    pub(super) fn behaviour_of_groups(&self, agent: usize) -> Vec<&QuantitySums> {
-        self.groups.values().map(|agents| &agents[agent]).filter(|sums| sums.rounds > 0).collect()
+    /// The measured quantities of an agent, without one group of deals.
+    pub(super) fn behaviour(&self, agent: usize, left_out: Option<u64>) -> QuantitySums {
+        let mut sums = QuantitySums::default();
+        let groups = self.groups.iter().filter(|(group, _)| Some(**group) != left_out);
+        groups.for_each(|(_, agents)| sums += &agents[agent]);
+        sums
+    }
+
+    /// The groups of deals in which an agent has rounds.
+    pub(super) fn groups_of(&self, agent: usize) -> impl Iterator<Item = u64> {
+        self.groups.iter().filter(move |(_, agents)| agents[agent].rounds > 0).map(|(group, _)| *group)
     }
 
     /// Adds the rows of a block without its behaviour. Blocks must be added in canonical order.
     pub(crate) fn add_rows(&mut self, plan: &Plan, block: &Block<'_>, rows: &BlockRows<'_>) {
         let mut extract = Extract::default();
-        extract.add(plan, block, &rows.matches, &rows.rounds, &rows.players);
+        extract.add(plan, block, &rows.matches, &rows.players);
         extract.blocks().for_each(|outcomes| self.add(block, outcomes));
     }
 
@@ -353,7 +357,7 @@ impl CellDigest {
 
     /// The number of matches of an agent, counted once per seat that it occupied.
     pub(crate) fn matches(&self, agent: usize) -> u64 {
-        self.behaviour.agents[agent].matches
+        self.groups.values().map(|agents| agents[agent].matches).sum()
     }
 
     /// The mean of the plan's payoff in a seat, over all agents.

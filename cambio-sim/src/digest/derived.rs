@@ -7,7 +7,7 @@ use cambio_exec::{Estimate, write_whole};
 use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, misfit, pool};
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 use cambio_stats::sprt::elo_of_score;
-use cambio_stats::{ELO, Interval, anytime, normal_cdf};
+use cambio_stats::{ELO, Interval, Support, anytime, normal_cdf};
 use itertools::Itertools;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use super::tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRo
 use super::{Digest, resampling, streams};
 use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
-use crate::rows::{BehaviourRow, QuantitySums, ratio};
+use crate::rows::{BehaviourRow, ratio};
 use crate::table::Table;
 
 /// The number of bootstrap resamples for the intervals of an empirical game.
@@ -48,15 +48,9 @@ pub struct Derived {
     /// For each cell, the simultaneous intervals for all pairs; `None` if they cannot be computed.
     #[serde(skip)]
     pub together: Vec<Option<SimultaneousIntervals>>,
-    /// For each cell, the deviations of pairs from the ratings; `None` for a regularised fit or too many pairs.
-    #[serde(skip)]
-    pub misfits: Vec<Option<Misfit>>,
-    /// For each row of `behaviour`, the standard errors of its values, clustered by groups of neighbouring deals.
-    #[serde(skip)]
-    pub behaviour_errors: Vec<BehaviourRow>,
     /// The sums from which the tables are computed.
     #[serde(skip)]
-    pub digest: Digest,
+    digest: Digest,
 }
 
 impl Derived {
@@ -80,12 +74,10 @@ impl Derived {
             let pairs: Vec<PairRow> = present.into_iter().tuple_combinations().filter_map(pair).collect();
             derived.summary.extend(sums.summary(&pairs));
             derived.behaviour.extend(sums.behaviour());
-            derived.behaviour_errors.extend(sums.behaviour_errors());
             derived.pairwise.extend(pairs);
             derived.ratings.extend(sums.ratings(strengths.as_ref(), misfit.as_ref()));
             derived.seats.extend(sums.seats(strengths.as_ref()));
             derived.together.push(adjusted.or(compared));
-            derived.misfits.push(misfit);
         }
         Derived { digest, ..derived }
     }
@@ -226,7 +218,7 @@ impl CellSums<'_> {
             let [rank_points, win_share, points, margin] = means(&self.cell.raw);
             let [rank_points_adjusted, win_share_adjusted, points_adjusted, margin_adjusted] =
                 self.cell.adjusted().map_or([None; 4], means);
-            let sums = &self.cell.behaviour.agents[agent];
+            let sums = self.cell.behaviour(agent, None);
             let per_round = |count: u64| ratio(count as f64, sums.rounds);
             let label = &self.plan.agents[agent].label;
             let (better, worse) = apart(label);
@@ -271,26 +263,18 @@ impl CellSums<'_> {
         (0..self.plan.agents.len()).filter_map(row).collect()
     }
 
-    fn behaviour_of(&self, agent: usize, sums: &QuantitySums) -> BehaviourRow {
-        BehaviourRow::new(self.rules(), self.seat_count(), self.plan.agents[agent].label.clone(), sums)
+    /// The behaviour of an agent without one group of deals.
+    fn behaviour_of(&self, agent: usize, left_out: Option<u64>) -> BehaviourRow {
+        let (label, sums) = (self.plan.agents[agent].label.clone(), self.cell.behaviour(agent, left_out));
+        BehaviourRow::new(self.rules(), self.seat_count(), label, &sums)
     }
 
+    /// The behaviour, with intervals by the jackknife over groups of deals.
     fn behaviour(&self) -> Vec<BehaviourRow> {
-        let row = |&agent: &usize| self.behaviour_of(agent, &self.cell.behaviour.agents[agent]);
-        self.present().iter().map(row).collect()
-    }
-
-    /// The standard errors of the behaviour, by the jackknife over groups of deals.
-    fn behaviour_errors(&self) -> Vec<BehaviourRow> {
         let row = |&agent: &usize| {
-            let groups = self.cell.behaviour_of_groups(agent);
-            let without = |left_out: usize| {
-                let mut sums = QuantitySums::default();
-                (0..groups.len()).filter(|&group| group != left_out).for_each(|group| sums += groups[group]);
-                self.behaviour_of(agent, &sums)
-            };
-            let without: Vec<BehaviourRow> = (0..groups.len()).map(without).collect();
-            self.behaviour_of(agent, &self.cell.behaviour.agents[agent]).errors(&without)
+            let without = |left_out| self.behaviour_of(agent, Some(left_out));
+            let without: Vec<BehaviourRow> = self.cell.groups_of(agent).map(without).collect();
+            self.behaviour_of(agent, None).with_intervals(&without)
         };
         self.present().iter().map(row).collect()
     }
@@ -339,8 +323,11 @@ impl CellSums<'_> {
         let score_fitted =
             strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
         let score_fitted = score_fitted.filter(|_| score.is_some());
-        let residual = misfit.and_then(|misfit| misfit.residual(one, other)).map(|residual| residual.interval);
-        let residual = residual.map(|found| Estimate { p: found.p(0.0), ..estimate(&found) }.scaled(ELO));
+        let residual = misfit.and_then(|misfit| {
+            let own = misfit.residual(one, other)?;
+            let (p, simultaneous) = (own.interval.p(0.0), misfit.wide(own));
+            Some(Estimate { p, simultaneous, ..estimate(&own.interval) }.scaled(ELO))
+        });
         let scores = self.cell.raw.score(one, other);
         let results = scores.results() as f64;
         let normalized =
@@ -454,8 +441,8 @@ impl CellSums<'_> {
                 deals: payoff.clusters,
                 payoff: estimate(&payoff),
                 effect: effect.as_ref().and_then(|effect| {
-                    let error = of_seat(&effect.errors);
-                    Some(Estimate { mean: of_seat(&effect.effects)?, error, ..Estimate::default() })
+                    let (mean, error) = (of_seat(&effect.effects)?, of_seat(&effect.errors));
+                    Some(estimate(&Interval::new(mean, error, effect.deals, Support::Line)))
                 }),
                 effect_deals: effect.as_ref().map(|effect| effect.deals),
                 f: test.map(|test| test.f),

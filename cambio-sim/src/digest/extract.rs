@@ -3,35 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Block, Payoff, Plan};
-use crate::rows::{MatchRow, PlayerRow, QuantitySums, RoundRow};
-
-/// The behaviour of all agents in a cell. All fields are sums, so the order of the matches does not matter.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
-pub struct CellBehaviour {
-    /// The measured quantities of each agent, by its number in the plan.
-    pub(crate) agents: Vec<QuantitySums>,
-    /// The number of rounds.
-    pub rounds: u64,
-    /// The number of rounds with a call.
-    pub called: u64,
-}
-
-impl CellBehaviour {
-    fn of(&mut self, agent: usize) -> &mut QuantitySums {
-        if agent >= self.agents.len() {
-            self.agents.resize(agent + 1, QuantitySums::default());
-        }
-        &mut self.agents[agent]
-    }
-
-    pub(super) fn merge(&mut self, other: &CellBehaviour) {
-        self.rounds += other.rounds;
-        self.called += other.called;
-        for (agent, sums) in other.agents.iter().enumerate() {
-            *self.of(agent) += sums;
-        }
-    }
-}
+use crate::rows::{MatchRow, PlayerRow, QuantitySums};
 
 impl Payoff {
     /// The payoff of a row in integer units; `None` for the margin of a forfeited match.
@@ -71,8 +43,9 @@ fn group(plan: &Plan, deal: u64) -> u64 {
 /// order. All values are integers.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Extract {
-    /// The behaviour in each cell and group of deals, with the numbers of the cell and the group.
-    pub(super) behaviour: Vec<(usize, u64, CellBehaviour)>,
+    /// The measured quantities of the agents, by their numbers in the plan, in each cell and group of deals, with the numbers of the cell and
+    /// the group.
+    pub(super) behaviour: Vec<(usize, u64, Vec<QuantitySums>)>,
     /// The outcomes, ordered by match in canonical order, then by seat.
     outcomes: Vec<SeatOutcome>,
     /// For each block, the number of outcomes before the block.
@@ -86,27 +59,20 @@ impl Extract {
         self.blocks.clear();
     }
 
-    pub(crate) fn add(
-        &mut self,
-        plan: &Plan,
-        block: &Block<'_>,
-        matches: &[MatchRow<'_>],
-        rounds: &[RoundRow<'_>],
-        players: &[PlayerRow<'_>],
-    ) {
+    pub(crate) fn add(&mut self, plan: &Plan, block: &Block<'_>, matches: &[MatchRow<'_>], players: &[PlayerRow<'_>]) {
         self.blocks.push(self.outcomes.len());
         let (cell, group) = (block.cell_index, group(plan, block.deal));
         if self.behaviour.last().is_none_or(|&(index, last, _)| (index, last) != (cell, group)) {
-            self.behaviour.push((cell, group, CellBehaviour::default()));
+            self.behaviour.push((cell, group, Vec::new()));
         }
         let (.., behaviour) = self.behaviour.last_mut().expect("an element was just pushed");
-        for row in rounds {
-            behaviour.rounds += 1;
-            behaviour.called += u64::from(row.first_call_turn.is_some());
-        }
         for (row, table) in matches.iter().zip(players.chunks_exact(block.cell.seats)) {
             for (seat, player) in table.iter().enumerate() {
-                behaviour.of(block.agent(seat, row.key.rotation)).add(player, row.turns);
+                let agent = block.agent(seat, row.key.rotation);
+                if agent >= behaviour.len() {
+                    behaviour.resize(agent + 1, QuantitySums::default());
+                }
+                behaviour[agent].add(player, row.turns);
                 let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
                 self.outcomes.push(SeatOutcome { rank: player.rank, payoffs, luck: player.luck.units().unwrap_or(0) });
             }
@@ -117,9 +83,9 @@ impl Extract {
     pub(crate) fn fits(&self, plan: &Plan, batch: u64) -> bool {
         let blocks: Vec<Block<'_>> = plan.batch(batch).map(|number| plan.block(number)).collect();
         let Extract { behaviour, outcomes, blocks: starts } = self;
-        let is_known = |(index, of_deals, sums): &(usize, u64, CellBehaviour)| {
+        let is_known = |(index, of_deals, sums): &(usize, u64, Vec<QuantitySums>)| {
             let mut own = blocks.iter().filter(|block| block.cell_index == *index);
-            own.any(|block| group(plan, block.deal) == *of_deals) && sums.agents.len() <= plan.agents.len()
+            own.any(|block| group(plan, block.deal) == *of_deals) && sums.len() <= plan.agents.len()
         };
         let is_in_order = starts.is_sorted() && starts.first().is_none_or(|first| *first == 0);
         let is_last = starts.last().is_none_or(|last| *last <= outcomes.len());

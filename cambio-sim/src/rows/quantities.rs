@@ -9,6 +9,8 @@ use cambio_core::engine::SnapOutcome;
 use cambio_core::play::RoundResult;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Card, Event, Rules, Seat, State};
+use cambio_exec::Estimate;
+use cambio_stats::{Interval, Shape, Support};
 use serde::{Deserialize, Serialize};
 
 use super::PlayerRow;
@@ -313,7 +315,7 @@ pub struct Measure {
     /// The display format.
     pub form: MeasureForm,
     /// Returns the value in a row.
-    pub value: fn(&BehaviourRow) -> Option<f64>,
+    pub value: fn(&BehaviourRow) -> Option<Estimate>,
 }
 
 /// Declares the columns of `behaviour.csv` that are computed from sums.
@@ -330,40 +332,68 @@ macro_rules! behaviour {
                 /// The number of rounds, counted once per seat of the agent.
                 rounds: u64 => "rounds",
                 /// Rounds per match.
-                rounds_per_match: f64 => "rounds per match",
-                $($(#[doc = $doc])+ $column: Option<f64> => $unit,)+
+                rounds_per_match: Estimate => "rounds per match",
+                $($(#[doc = $doc])+ $column: Option<Estimate> => $unit,)+
             }
         }
 
         impl BehaviourRow {
-            /// The row of an agent.
+            /// The row of an agent, without intervals.
             pub(crate) fn new(rules: String, seats: usize, agent: String, $sum: &QuantitySums) -> BehaviourRow {
-                let (rounds, rounds_per_match) = ($sum.rounds, $sum.rounds as f64 / $sum.matches as f64);
-                BehaviourRow { rules, seats, agent, rounds, rounds_per_match, $($column: $value,)+ }
+                let (rounds, rounds_per_match) = ($sum.rounds, count($sum.rounds as f64 / $sum.matches as f64));
+                BehaviourRow { rules, seats, agent, rounds, rounds_per_match, $($column: $value.map(count),)+ }
             }
 
-            /// The standard errors of the values, by the jackknife: each row of `without` leaves out one cluster. `rounds`
-            /// becomes the number of clusters.
-            pub(crate) fn errors(mut self, without: &[BehaviourRow]) -> BehaviourRow {
-                self.rounds = without.len() as u64;
-                self.rounds_per_match = jackknife(without.iter().map(|row| Some(row.rounds_per_match))).unwrap_or(0.0);
-                $(self.$column = jackknife(without.iter().map(|row| row.$column));)+
-                self
+            /// The row with 95 % intervals, by the jackknife: each row of `without` leaves out one cluster.
+            pub(crate) fn with_intervals(self, without: &[BehaviourRow]) -> BehaviourRow {
+                let whole = self.clone();
+                let found = |own: Estimate, form: MeasureForm, value: fn(&BehaviourRow) -> Option<Estimate>| {
+                    own.with_ends(whole.interval(own.mean, form, without.iter().map(|row| Some(value(row)?.mean))))
+                };
+                BehaviourRow {
+                    rounds_per_match: found(self.rounds_per_match, MeasureForm::Mean, |row| Some(row.rounds_per_match)),
+                    $($column: self.$column.map(|own| found(own, MeasureForm::$form, |row| row.$column)),)+
+                    ..self
+                }
             }
         }
 
         /// The measures of behaviour in reports, in order.
         pub const MEASURES: &[Measure] = &[
-            Measure { label: "rounds, all", form: MeasureForm::Count, value: |row| Some(row.rounds as f64) },
+            Measure { label: "rounds, all", form: MeasureForm::Count, value: |row| Some(count(row.rounds as f64)) },
             Measure { label: "rounds a match", form: MeasureForm::Mean, value: |row| Some(row.rounds_per_match) },
             Measure {
                 label: "calls, all",
                 form: MeasureForm::Count,
-                value: |row| Some((row.calls_per_round? * row.rounds as f64).round()),
+                value: |row| Some(count((row.calls_per_round?.mean * row.rounds as f64).round())),
             },
             $(Measure { label: $label, form: MeasureForm::$form, value: |row| row.$column },)+
         ];
     };
+}
+
+impl BehaviourRow {
+    /// The 95 % interval of a value, from its values without one cluster. If nothing varies, only a share has an interval.
+    fn interval(
+        &self,
+        value: f64,
+        form: MeasureForm,
+        without: impl ExactSizeIterator<Item = Option<f64>>,
+    ) -> Option<(f64, f64)> {
+        let support = if form == MeasureForm::Share { Support::Share } else { Support::Line };
+        let clusters = without.len() as u64;
+        let error = jackknife(without).filter(|error| *error > 0.0 || support == Support::Share)?;
+        let (rounds, calls) = (self.rounds as f64, self.calls_per_round?.mean);
+        let results = (rounds * calls.min(1.0) / clusters as f64).max(1.0);
+        let with_calls = clusters.min((rounds * calls).round() as u64).max(2);
+        let groups = if error > 0.0 { clusters } else { with_calls };
+        Interval::new(value, Some(error), groups, support).with_shape(Shape { results, ..Shape::NORMAL }).ends()
+    }
+}
+
+/// A value without an interval.
+fn count(mean: f64) -> Estimate {
+    Estimate { mean, ..Estimate::default() }
 }
 
 behaviour! {

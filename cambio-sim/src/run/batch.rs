@@ -156,7 +156,7 @@ impl PlayedBatch {
             if let Some(writer) = &mut writer {
                 writer.put(&rows);
             }
-            self.extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
+            self.extract.add(plan, &block, &rows.matches, &rows.players);
             self.faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
             let matches = rows.matches.len() as u64;
             self.matches += matches;

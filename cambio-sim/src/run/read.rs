@@ -78,7 +78,7 @@ impl UnreadBatch {
         let UnreadBatch { place, entry, files } = self;
         let mut extract = Extract::default();
         for (block, rows) in blocks_in((plan, place), entry, files)? {
-            extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
+            extract.add(plan, &block, &rows.matches, &rows.players);
         }
         Ok((entry.batch, extract, faults_in((plan, place), entry, files)?))
     }
