@@ -30,10 +30,10 @@ pub(super) fn print(
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let text = match format {
-        Format::Table => derived.text(plan, timing),
+        Format::Table => derived.tables(plan, timing).text(),
         Format::Csv => Table::of(&derived.summary).csv(),
         Format::Json => serde_json::to_string_pretty(derived)? + "\n",
-        Format::Md => derived.markdown(plan),
+        Format::Md => derived.tables(plan, timing).markdown(),
     };
     unless_closed(stdout().write_all(text.as_bytes()), "table")
 }

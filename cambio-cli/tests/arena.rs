@@ -379,7 +379,9 @@ fn tables_are_printed_for_people_programs_and_pages() {
     assert_eq!(prints(&folder, "report out --format csv"), summary);
     let json: serde_json::Value = serde_json::from_str(&prints(&folder, "report out --format json")).unwrap();
     assert_eq!((json["summary"].as_array().unwrap().len(), json["pairwise"].as_array().unwrap().len()), (3, 3));
-    assert!(prints(&folder, "report out --format md").starts_with("| rules | seats | agent | deals |"));
+    let markdown = prints(&folder, "report out --format md");
+    assert!(markdown.starts_with("classic, 2 seats, 30 deals\n\n|   agent | rank points | win |"), "{markdown}");
+    assert!(markdown.contains("\n| * heuristic | "), "{markdown}");
     assert_eq!(prints(&folder, "report out"), people);
     // The star marks the best agent by the payoff: a cautious agent has fewer points, but wins less often.
     let careful = spec.replace("'random', 'greedy', 'heuristic'", "'cautious', 'sharp', 'greedy'").replace("30", "400");

@@ -159,7 +159,7 @@ pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived)
     about.set_item("is_complete", stored.is_complete())?;
     about.set_item("matches", stored.matches())?;
     about.set_item("spec", &stored.spec)?;
-    about.set_item("text", derived.text(&stored.plan, &stored.timing))?;
+    about.set_item("text", derived.tables(&stored.plan, &stored.timing).text())?;
     let page = ("report.html", of_run(Run::stored(stored, derived)).html());
     about.set_item("files", derived.files().into_iter().chain([page]).collect::<BTreeMap<_, _>>())?;
     Ok(about)

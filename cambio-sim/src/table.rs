@@ -132,14 +132,13 @@ impl Tables {
         format!("{}{}{}", self.title, self.parts.iter().map(table).collect::<String>(), self.notes)
     }
 
-    /// The tables as Markdown.
+    /// The tables as Markdown, each with the line above it.
     pub fn markdown(&self) -> String {
-        let gap = |above: &str| if above.is_empty() { "" } else { "\n" };
-        let parts = self.parts.iter();
-        parts
-            .map(|(above, table, _)| format!("{above}{}{}", gap(above), table.markdown()))
-            .collect::<Vec<_>>()
-            .join("\n")
+        let part = |(above, table, _): &(String, Table, String)| {
+            let gap = if above.is_empty() { "" } else { "\n" };
+            format!("{above}{gap}{}", table.markdown())
+        };
+        self.parts.iter().map(part).collect::<Vec<_>>().join("\n")
     }
 }
 

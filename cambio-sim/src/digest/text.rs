@@ -1,9 +1,7 @@
 //! The derived tables for people: as text and as Markdown.
 
 use cambio_core::text::{duration, noun};
-use cambio_exec::Estimate;
 use cambio_stats::Support;
-use cambio_stats::ratings::Fit;
 use itertools::Itertools as _;
 
 use super::tables::{BaselineRow, PairRow, PooledRow, RatingRow, SummaryRow};
@@ -29,9 +27,9 @@ pub fn few_deals_note(mut deals: impl Iterator<Item = u64>) -> String {
 }
 
 impl Derived {
-    /// The results of a run as text: one table for each rule system and number of seats, at most 80 columns wide unless a label is
-    /// wider. Lines of the best agents begin with a star. `cambio run` and Python's `print(run)` show it.
-    pub fn text(&self, plan: &Plan, timing: &Timing) -> String {
+    /// The results of a run for people: one table for each rule system and number of seats. As text, they are at most 80 columns wide
+    /// unless a label is wider. Lines of the best agents begin with a star. `cambio run` and Python's `print(run)` show them.
+    pub fn tables(&self, plan: &Plan, timing: &Timing) -> Tables {
         let name = plan.payoff.name();
         // The column `points` is per round.
         let payoff = if plan.payoff.support() == Support::Share { name.to_owned() } else { format!("{name}/match") };
@@ -51,13 +49,12 @@ impl Derived {
             Some((format!("{cell}, {deals} {}\n", noun(deals, "deal")), table, times(plan, timing, index)))
         };
         let parts = plan.cells.iter().enumerate().filter_map(table).collect();
-        textwrap::fill(&self.answer(str::to_owned), 80)
-            + &Tables { title: String::new(), parts, notes: self.legend(plan) }.text()
+        Tables { title: textwrap::fill(&self.answer(), 80), parts, notes: self.legend(plan) }
     }
 
-    /// The hypothesis of the experiment and its answer, which precede the tables; empty without a hypothesis.
-    fn answer(&self, name: impl Fn(&str) -> String) -> String {
-        self.hypothesis.as_ref().map(|answer| answer.text(name) + "\n\n").unwrap_or_default()
+    /// The hypothesis of the experiment and its answer; empty without a hypothesis.
+    fn answer(&self) -> String {
+        self.hypothesis.as_ref().map(|answer| answer.text(str::to_owned) + "\n\n").unwrap_or_default()
     }
 
     /// The lines below the text of a run.
@@ -79,44 +76,6 @@ impl Derived {
         text += "win: share of wins. Per round: points of the layout; calls, and the share that\n";
         let turns = if plan.measures_luck() { "" } else { "; turns of all seats" };
         text + &format!("succeeds (ok); snaps that are right, wrong and late{turns}.\n")
-    }
-
-    /// The results of a run as Markdown: the means of each agent with its rating, and the pooled ratings.
-    pub fn markdown(&self, plan: &Plan) -> String {
-        let mut payoffs = vec![Payoff::RankPoints, Payoff::Win];
-        if !payoffs.contains(&plan.payoff) {
-            payoffs.insert(0, plan.payoff);
-        }
-        let elo = |elo: &Estimate, fit: &str| {
-            // The mark for ratings that needed a prior.
-            let mark = if fit == Fit::Regularised.method() { "~" } else { "" };
-            format!("{mark}{}", in_full(elo.mean, elo.ends(), 0))
-        };
-        let head = format!("Elo{}", plan.with_luck());
-        let means = payoffs.iter().map(|payoff| payoff.name());
-        let heads = ["rules", "seats", "agent", "deals"].into_iter().chain(means).chain([&*head]);
-        let cells = |(row, rating): (&SummaryRow, &RatingRow)| {
-            let mean = |payoff: &Payoff| {
-                let mean = row.leading(*payoff);
-                mean.map_or(NONE.to_owned(), |found| in_full(found.mean, found.ends(), payoff.digits()))
-            };
-            let elo = rating.elo.as_ref().map_or(NONE.to_owned(), |own| elo(own, rating.fit.unwrap_or_default()));
-            let about = [row.rules.clone(), row.seats.to_string(), code(&row.agent), row.deals.to_string()];
-            about.into_iter().chain(payoffs.iter().map(mean)).chain([elo]).collect_vec()
-        };
-        let mut text =
-            self.answer(code) + &Table::shown(heads, self.summary.iter().zip(&self.ratings).map(cells)).markdown();
-        if !self.pooled.is_empty() {
-            let heads = ["agent", "tables", "games", &format!("Elo over all tables{}", plan.with_luck())];
-            let cells = |row: &PooledRow| {
-                [code(&row.agent), row.tables.to_string(), row.games.to_string(), elo(&row.elo, row.fit)]
-            };
-            text.extend(["\n".to_owned(), Table::shown(heads, self.pooled.iter().map(cells)).markdown()]);
-        }
-        if self.has_beyond() {
-            text.extend(["\n", BEYOND, "\n"]);
-        }
-        text
     }
 }
 
@@ -152,11 +111,6 @@ impl BaselineRow {
             ),
         }
     }
-}
-
-/// The name of an agent as Markdown.
-fn code(agent: &str) -> String {
-    format!("`{agent}`")
 }
 
 /// The times of the agents of a cell as a paragraph; empty if no agent was timed.
