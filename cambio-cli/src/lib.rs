@@ -93,7 +93,7 @@ enum Command {
     /// Print tables, rewrite the report, compare or review runs
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md\n  \
-                      cambio report runs/before runs/after\n  cambio report runs/quickstart --plots plots\n  \
+                      cambio report runs/before runs/after\n  \
                       cambio report runs/quickstart --review review --matches 40"
     )]
     #[cfg(feature = "report")]

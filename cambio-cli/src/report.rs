@@ -1,16 +1,15 @@
 //! `cambio report`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cambio_agents::Roster;
-use cambio_exec::{FileError, write_whole};
-use cambio_report::{Plot, Run, of_run};
+use cambio_report::Run;
 use cambio_sim::{BaselineRow, Comparison, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::review;
 use crate::run::tell_if_partial;
-use crate::say::{count, say};
+use crate::say::say;
 use crate::site;
 use crate::tables::{self, Format};
 
@@ -25,9 +24,6 @@ pub(super) struct Args {
     /// Only print; do not write files
     #[arg(long)]
     dry: bool,
-    /// Also write each plot of the page into this folder, as SVG
-    #[arg(long, value_name = "DIR", conflicts_with = "dry")]
-    plots: Option<PathBuf>,
     /// Instead of the tables, print the differences of all other agents from this agent, with simultaneous intervals
     /// (Dunnett)
     #[arg(long, value_name = "AGENT")]
@@ -67,13 +63,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let derived = derive(&stored)?;
     if !args.dry {
         derived.write(folder)?;
-        let page = of_run(Run::stored(&stored, &derived));
-        let file = folder.join("report.html");
-        write_whole(&file, page.html().as_bytes())?;
-        say!("wrote {}", file.display());
-        if let Some(folder) = &args.plots {
-            write_plots(folder, &page.plots())?;
-        }
+        Run::stored(&stored, &derived).write(folder)?;
+        say!("wrote {}", folder.join("report.html").display());
     }
     tables::print(&stored.plan, &derived, &stored.timing, args.format)?;
     Ok(Exit::Done)
@@ -86,17 +77,9 @@ impl Args {
             ("--baseline", self.baseline.is_some()),
             ("--site", self.site.is_some()),
             ("--review", self.review.review.is_some()),
-            ("--plots", self.plots.is_some()),
         ];
         given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }
-}
-
-/// Writes plots into a folder.
-fn write_plots(folder: &Path, plots: &[Plot]) -> Result<(), FileError> {
-    std::fs::create_dir_all(folder).map_err(FileError::unwritable(folder))?;
-    say!("wrote {} in {}", count(plots.len() as u64, "plot"), folder.display());
-    plots.iter().try_for_each(|plot| write_whole(&folder.join(format!("{}.svg", plot.name)), plot.svg.as_bytes()))
 }
 
 /// Compares several runs.

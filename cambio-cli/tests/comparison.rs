@@ -1,11 +1,9 @@
-//! Comparisons of several runs, and plots as files.
+//! Comparisons of several runs.
 
 use std::fs;
-use std::path::Path;
 
 use crate::command::{done, play, prints, refuses, rows, table};
 use crate::folder::folder;
-use crate::report::parsed;
 
 #[test]
 fn comparisons_need_the_same_rules_seats_and_opponents() {
@@ -58,39 +56,4 @@ fn comparisons_need_the_same_rules_seats_and_opponents() {
     assert!(shown.contains("B − A") && shown.contains("independent") && shown.contains(" †"), "{shown}");
     assert!(prints(&folder, "report --dry --format md one two").contains("| agent | A | B |"));
     refuses(&folder, "report one two --baseline greedy", "--baseline needs exactly 1 folder, found 2");
-    refuses(&folder, "report one two --plots plots", "--plots needs exactly 1 folder, found 2");
-}
-
-#[test]
-fn plots_are_files_that_need_no_page() {
-    let folder = folder("plots");
-    let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
-    play(&folder, "run", spec);
-    prints(&folder, "report run --plots plots");
-    let names = |folder: &Path| {
-        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let svg = entries.filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
-        let mut names: Vec<String> = svg.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
-        names.sort();
-        names
-    };
-    let expected = ["means-1", "misfit-1", "ratings-1"];
-    assert_eq!(names(&folder.join("plots")), expected);
-    for file in expected.map(|name| folder.join("plots").join(name).with_extension("svg")) {
-        let svg = fs::read_to_string(&file).unwrap();
-        let document = parsed(&svg);
-        let root = document.root_element();
-        let size = ["width", "height"].map(|name| root.attribute(name).unwrap());
-        let area: Vec<&str> = root.attribute("viewBox").unwrap().split(' ').collect();
-        assert_eq!(size, area[2..], "{}", file.display());
-        let elements: Vec<&str> =
-            root.children().filter(roxmltree::Node::is_element).map(|node| node.tag_name().name()).collect();
-        assert_eq!(elements[..4], ["title", "desc", "style", "rect"]);
-        let style = root.descendants().find(|node| node.tag_name().name() == "style").unwrap().text().unwrap();
-        assert!(style.contains("sans-serif") && !style.contains("var(") && !style.contains("url("), "{style}");
-        // Each class has a rule.
-        for class in root.descendants().filter_map(|node| node.attribute("class")).flat_map(|class| class.split(' ')) {
-            assert!(style.contains(&format!("svg .{class}")), "{class}");
-        }
-    }
 }

@@ -559,7 +559,6 @@ fn a_dash_is_standard_output_and_never_a_file() {
         "run spec.toml --out -",
         "run - --out other",
         "verify -",
-        "report run --plots -",
         "rules --check -",
         "exploit --game mini-m0 --strategy -",
         "match greedy random --out -",

@@ -15,13 +15,6 @@ const WIDTH: f64 = 380.0;
 /// The left and the right end of the axis.
 const LEFT: f64 = 12.0;
 const RIGHT: f64 = WIDTH - 12.0;
-/// The space around a plot in a separate file.
-const MARGIN: f64 = 10.0;
-
-/// The style of plots, with variables for colours.
-const STYLE: &str = include_str!("../templates/plot.css");
-/// The style of pages. Its first block has the colours of light pages.
-const PAGE_STYLE: &str = include_str!("../templates/style.css");
 
 /// A drawing with its texts.
 #[derive(Clone, Debug)]
@@ -35,46 +28,15 @@ pub(crate) struct Figure {
     pub(crate) drawing: Drawing,
 }
 
-/// A plot as a separate file.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Plot {
-    /// The name of the file without its extension: the id of the figure in the page.
-    pub name: String,
-    /// The SVG file. It contains its style and has a white background.
-    pub svg: String,
-}
-
 impl Figure {
     /// The SVG inside a page, which has its style.
     fn svg(&self) -> String {
-        self.with("", &format!("0 0 {WIDTH} {}", self.drawing.height), "")
-    }
-
-    /// The figure as a separate file.
-    pub(crate) fn plot(&self) -> Plot {
-        let mut style = STYLE.to_owned();
-        let colours = PAGE_STYLE.split(['{', '}']).nth(1).unwrap_or_default();
-        for (name, value) in colours.split(';').filter_map(|line| line.trim().split_once(": ")) {
-            style = style.replace(&format!("var({name})"), value);
-        }
-        let [width, height] = [WIDTH, self.drawing.height].map(|size| size + 2.0 * MARGIN);
-        let size = format!("width=\"{width}\" height=\"{height}\"");
-        let white = format!("<rect x=\"-{MARGIN}\" y=\"-{MARGIN}\" {size} fill=\"#fff\"/>\n");
-        let view = format!("-{MARGIN} -{MARGIN} {width} {height}");
-        Plot {
-            name: self.id.clone(),
-            svg: self.with(&size, &view, &format!("<style>\n{style}</style>\n{white}")) + "\n",
-        }
-    }
-
-    /// The SVG with these attributes, this view box, and these elements behind the drawing.
-    fn with(&self, attributes: &str, view: &str, behind: &str) -> String {
-        let (id, title, description) = (&self.id, HtmlEscape(&self.title), HtmlEscape(&self.description));
+        let Figure { id, drawing: Drawing { height, shapes }, .. } = self;
+        let (title, description) = (HtmlEscape(&self.title), HtmlEscape(&self.description));
         format!(
-            "<svg {attributes} role=\"img\" aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"{view}\" \
+            "<svg role=\"img\" aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"0 0 {WIDTH} {height}\" \
              xmlns=\"http://www.w3.org/2000/svg\">\n<title id=\"{id}-title\">{title}</title>\n\
-             <desc id=\"{id}-desc\">{description}</desc>\n{behind}{}</svg>",
-            self.drawing.shapes
+             <desc id=\"{id}-desc\">{description}</desc>\n{shapes}</svg>"
         )
     }
 }

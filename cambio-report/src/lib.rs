@@ -5,8 +5,7 @@
 //! depends on the machine.
 //!
 //! A [`Page`] is data: sections of headings, paragraphs, tables and figures. `templates/page.html` has the layout of all pages,
-//! `templates/prose.txt` their sentences, and `figure` draws forest plots as SVG. [`Page::plots`] returns
-//! the figures as separate files. A new plot is a function in `figure` and a call in the module of its page.
+//! `templates/prose.txt` their sentences, and `figure` draws forest plots as SVG. A new plot is a function in `figure` and a call in the module of its page.
 
 #[cfg(feature = "learn")]
 mod bench;
@@ -22,7 +21,6 @@ mod verdict;
 
 #[cfg(feature = "learn")]
 pub use bench::{BENCH_PARTS, Bench, BenchCheck, BenchEnd, BenchError, BenchResult};
-pub use figure::Plot;
 #[cfg(feature = "learn")]
 pub use leaderboard::Leaderboard;
 pub use page::Page;

@@ -10,7 +10,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, context};
 use serde::Serialize;
 
-use crate::figure::{Figure, Plot};
+use crate::figure::Figure;
 use crate::numbers::{count, grouped, number};
 
 /// A page, which works offline and in print.
@@ -94,14 +94,6 @@ impl Block {
         let figures: Vec<Block> = figures.into_iter().map(Block::Figure).collect();
         (!figures.is_empty()).then_some(Block::Figures(figures))
     }
-
-    fn plots(&self) -> Vec<Plot> {
-        match self {
-            Block::Figure(figure) => vec![figure.plot()],
-            Block::Figures(blocks) | Block::Details { blocks, .. } => blocks.iter().flat_map(Block::plots).collect(),
-            Block::Heading(_) | Block::Paragraph(_) | Block::Code(_) | Block::Table(_) => Vec::new(),
-        }
-    }
 }
 
 impl Page {
@@ -109,28 +101,6 @@ impl Page {
     pub fn html(&self) -> String {
         let sections: String = self.sections.iter().map(|section| part("section", section)).collect();
         part("start", self) + &sections + "</main>\n</body>\n</html>"
-    }
-
-    /// The plots of the page as separate files.
-    ///
-    /// ```
-    /// use std::path::Path;
-    /// use cambio_report::{Run, of_run};
-    /// use cambio_sim::{Executor, Experiment, PlayedBatches, Runner};
-    ///
-    /// let experiment = Experiment { deals: 20, ..Experiment::at("classic", 2, &["random", "greedy"]) };
-    /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-    /// let report = Runner::new(&Executor::new(1)?).play(&plan);
-    /// let all = plan.batch_count();
-    /// let extent = PlayedBatches { batches: all, of: all };
-    /// let run = Run { plan: &plan, spec: plan.toml(), extent, derived: &report.derived, timing: &report.timing };
-    /// let found = of_run(run).plots();
-    /// assert_eq!(found[0].name, "means-1");
-    /// assert!(found[0].svg.starts_with("<svg ") && !found[0].svg.contains("var(--"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn plots(&self) -> Vec<Plot> {
-        self.sections.iter().flat_map(|section| &section.blocks).flat_map(Block::plots).collect()
     }
 }
 

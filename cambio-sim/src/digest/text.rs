@@ -4,7 +4,7 @@ use cambio_core::text::{duration, noun};
 use cambio_stats::Support;
 use itertools::Itertools as _;
 
-use super::tables::{BaselineRow, PairRow, PooledRow, RatingRow, SummaryRow};
+use super::tables::{BaselineRow, PairRow, SummaryRow};
 use super::{BEYOND, Derived};
 use crate::plan::{Cell, Payoff, Plan, PlannedAgent};
 use crate::play::Timing;
