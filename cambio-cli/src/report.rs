@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cambio_agents::Roster;
 use cambio_report::Run;
-use cambio_sim::{BaselineRow, Comparison, StoredRun, derive};
+use cambio_sim::{Comparison, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::review;
@@ -24,10 +24,6 @@ pub(super) struct Args {
     /// Only print; do not write files
     #[arg(long)]
     dry: bool,
-    /// Instead of the tables, print the differences of all other agents from this agent, with simultaneous intervals
-    /// (Dunnett)
-    #[arg(long, value_name = "AGENT")]
-    baseline: Option<String>,
     /// Write the run to this file, which must not exist, for the site without a server (scripts/website.py): readers replay its
     /// matches in their browsers and compare them with the results
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dry", "review"])]
@@ -46,20 +42,6 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         return site::write(&stored, out);
     }
     tell_if_partial(&stored)?;
-    let plan = &stored.plan;
-    let index = |baseline: &String| {
-        let labels: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
-        let found = || format!("--baseline must be one of {}, found `{baseline}`", labels.join(", "));
-        labels.iter().position(|label| label == baseline).ok_or_else(found)
-    };
-    if let Some(baseline) = args.baseline.as_ref().map(index).transpose()? {
-        let rows = derive(&stored)?.against(plan, baseline);
-        if rows.is_empty() {
-            return Err("no agent has played against the baseline".into());
-        }
-        tables::print_rows(&rows, args.format, || BaselineRow::tables(&rows, plan))?;
-        return Ok(Exit::Done);
-    }
     let derived = derive(&stored)?;
     if !args.dry {
         derived.write(folder)?;
@@ -73,11 +55,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 impl Args {
     /// The option that needs the folder of a run, if there is one.
     fn of_a_run(&self) -> Option<&'static str> {
-        let given = [
-            ("--baseline", self.baseline.is_some()),
-            ("--site", self.site.is_some()),
-            ("--review", self.review.review.is_some()),
-        ];
+        let given = [("--site", self.site.is_some()), ("--review", self.review.review.is_some())];
         given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }
 }

@@ -55,5 +55,5 @@ fn comparisons_need_the_same_rules_seats_and_opponents() {
     let shown = prints(&folder, "report --dry one two field");
     assert!(shown.contains("B − A") && shown.contains("independent") && shown.contains(" †"), "{shown}");
     assert!(prints(&folder, "report --dry --format md one two").contains("| agent | A | B |"));
-    refuses(&folder, "report one two --baseline greedy", "--baseline needs exactly 1 folder, found 2");
+    refuses(&folder, "report one two --site site", "--site needs exactly 1 folder, found 2");
 }

@@ -178,5 +178,4 @@ fn every_figure_of_a_table_is_labelled_in_the_dictionary() {
     for (file, name) in [("pairwise.csv", "elo_adjusted"), ("summary.csv", "luck"), ("ratings.csv", "games")] {
         assert!(!meaning(file, name).contains(&format!("{WITH_LUCK}.")), "{file} {name}");
     }
-    assert!(meaning("--baseline", "difference").ends_with("without the luck of the cards if the run measures it."));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::command::{number, play, prints, refuses, rows, script, table, timing, without_times};
+use crate::command::{number, play, prints, script, table, timing, without_times};
 use crate::folder::folder;
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -447,35 +447,6 @@ fn plan_prints_deals_for_one_pair_and_for_all_pairs() {
         .collect();
     assert_eq!(pairs.len(), 6);
     assert!(pairs.iter().all(|pair| pair[1] > 1.3 * pair[0] && pair[2] > 0.0), "{shown}");
-}
-
-#[test]
-fn baseline_intervals_are_narrower_than_those_of_all_pairs() {
-    let folder = folder("baseline");
-    let spec =
-        "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
-    play(&folder, "out", spec);
-    let shown = prints(&folder, "report out --baseline greedy --format csv");
-    let rows = rows(&shown);
-    assert_eq!(rows.iter().map(|row| row["agent"].as_str()).collect::<Vec<_>>(), ["random", "heuristic", "sharp"]);
-    let pairs = table(&folder.join("out/pairwise.csv"));
-    for row in &rows {
-        let is_pair = |pair: &&BTreeMap<String, String>| {
-            [&pair["agent"], &pair["other"]].contains(&&row["agent"])
-                && [&pair["agent"], &pair["other"]].contains(&&"greedy".to_owned())
-        };
-        let pair = pairs.iter().find(is_pair).unwrap();
-        let width = |row: &BTreeMap<String, String>, low: &str, high: &str| number(row, high) - number(row, low);
-        let (own, alone) = (width(row, "low", "high"), width(pair, "low", "high"));
-        let (all, any) =
-            (width(pair, "low_simultaneous", "high_simultaneous"), width(pair, "low_anytime", "high_anytime"));
-        assert!(alone < own && own < all && all < any, "{alone} {own} {all} {any}");
-        assert_eq!(number(row, "p") < 0.05, number(row, "low") > 0.0 || number(row, "high") < 0.0);
-    }
-    let shown = prints(&folder, "report out --baseline greedy");
-    assert!(shown.contains("against greedy, in rank points") && shown.contains("(Dunnett)"), "{shown}");
-    let sentence = "--baseline must be one of random, greedy, heuristic, sharp, found `nobody`";
-    refuses(&folder, "report out --baseline nobody", sentence);
 }
 
 /// Regression test: formerly the incumbent against itself had 0.5000 ± 0.0000, without an explanation.

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::advice::AdviceRow;
 use crate::comparison::ComparisonRow;
-use crate::digest::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
-use crate::plan::{WITH_LUCK, WITHOUT_LUCK};
+use crate::digest::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use crate::plan::WITH_LUCK;
 use crate::play::{TIMING_FILE, TimingRow};
 use crate::rows::{BehaviourRow, FILES};
 use crate::suite::SuiteRow;
@@ -51,20 +51,21 @@ impl DocumentedTable {
         self.columns.iter().map(|column| Listed { command: self.command, file: self.file, column })
     }
 
-    /// Says in the meaning of each figure whether it contains the luck of the cards in a run that measures it: `_adjusted`
-    /// figures do not, all others do. `luck` is the label of the others.
-    fn labelled(mut self, luck: &str) -> DocumentedTable {
+    /// The table of a row type of `cambio run`. The meaning of each figure says that it contains the luck of the cards in a run that measures
+    /// it; `_adjusted` figures do not.
+    fn of_run<R: Row>(file: &'static str) -> DocumentedTable {
+        let mut table = DocumentedTable::of::<R>("run", file);
         let is_figure = |column: &&mut Column| {
             let name = &*column.name;
             let is_number = column.kind == "float64" || ["wins", "ties", "losses"].contains(&name);
             let is_neither = ["luck", "luck_error", "variance_ratio"].contains(&name);
             is_number && !is_neither && !name.contains("adjusted") && !name.ends_with("ator")
         };
-        let (first, rest) = luck.split_at(1);
-        for column in self.columns.iter_mut().filter(is_figure) {
+        let (first, rest) = WITH_LUCK.split_at(1);
+        for column in table.columns.iter_mut().filter(is_figure) {
             column.meaning = format!("{} {}{rest}.", column.meaning, first.to_uppercase());
         }
-        self
+        table
     }
 
     /// Adds a column, or several columns with a name in angle brackets, that the row type does not declare.
@@ -89,18 +90,16 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         row: one_line(file.row),
         columns: file.columns(true),
     });
-    let if_measured = format!("{WITHOUT_LUCK} if the run measures it");
     let mut tables = Vec::from(rows);
     tables.extend([
-        DocumentedTable::of::<SummaryRow>("run", "summary.csv").labelled(WITH_LUCK),
-        DocumentedTable::of::<PairRow>("run", "pairwise.csv").labelled(WITH_LUCK),
-        DocumentedTable::of::<RatingRow>("run", "ratings.csv").labelled(WITH_LUCK),
-        DocumentedTable::of::<PooledRow>("run", "pooled.csv").labelled(WITH_LUCK),
-        DocumentedTable::of::<SeatRow>("run", "seats.csv").labelled(WITH_LUCK),
-        DocumentedTable::of::<BehaviourRow>("run", "behaviour.csv").labelled(WITH_LUCK),
+        DocumentedTable::of_run::<SummaryRow>("summary.csv"),
+        DocumentedTable::of_run::<PairRow>("pairwise.csv"),
+        DocumentedTable::of_run::<RatingRow>("ratings.csv"),
+        DocumentedTable::of_run::<PooledRow>("pooled.csv"),
+        DocumentedTable::of_run::<SeatRow>("seats.csv"),
+        DocumentedTable::of_run::<BehaviourRow>("behaviour.csv"),
         DocumentedTable::of::<FaultRow>("run", "faults.csv"),
         DocumentedTable::of::<TimingRow>("run", TIMING_FILE),
-        DocumentedTable::of::<BaselineRow>("report", "--baseline").labelled(&if_measured),
         DocumentedTable::of::<ComparisonRow>("report", "A B"),
         DocumentedTable::of::<AdviceRow>("advise", "--format csv"),
         DocumentedTable::of::<SuiteRow>("advise", "--suite"),

@@ -24,7 +24,7 @@ pub use derived::{Derived, RESAMPLES};
 pub(crate) use extract::Extract;
 pub use hypothesis::{HypothesisAnswer, HypothesisVerdict};
 pub use sums::PayoffSums;
-pub use tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+pub use tables::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 pub use text::{FEW_DEALS, few_deals_note};
 
 /// The sums of a run.
@@ -68,9 +68,7 @@ pub(crate) mod streams {
     pub(crate) const GAMES: u32 = 3 << 16;
     pub(crate) const CURVE: u32 = 4 << 16;
     pub(crate) const SEARCH: u32 = 5 << 16;
-    pub(crate) const BASELINE: u32 = 7 << 16;
     pub(crate) const ADJUSTED_PAIRS: u32 = 9 << 16;
-    pub(crate) const ADJUSTED_BASELINE: u32 = 10 << 16;
 }
 
 /// A random stream for statistics, derived from the seed. No game uses this stream.

@@ -50,8 +50,8 @@ pub use cambio_exec::{
 pub use comparison::{Comparison, ComparisonRow};
 pub use dictionary::{DocumentedTable, documented_tables};
 pub use digest::{
-    BaselineRow, Derived, FEW_DEALS, FaultRow, HypothesisAnswer, HypothesisVerdict, PairRow, PooledRow, RatingRow,
-    SeatRow, SummaryRow,
+    Derived, FEW_DEALS, FaultRow, HypothesisAnswer, HypothesisVerdict, PairRow, PooledRow, RatingRow, SeatRow,
+    SummaryRow,
 };
 pub use disk::RunError;
 pub use equal_time::equal_time;

@@ -13,8 +13,8 @@ pub(crate) mod seeds;
 mod validate;
 
 pub(crate) use baseline::Baseline;
+pub(crate) use blocks::WITH_LUCK;
 pub use blocks::{Block, Cell, Hypothesis, Plan, PlannedAgent, PlayedBatches};
-pub(crate) use blocks::{WITH_LUCK, WITHOUT_LUCK};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, HypothesisSpec, LineupRule, Lineups, LuckChoice, Payoff, PlanError, Pools,
     Rotations, Unit, read_rules,

@@ -15,7 +15,7 @@ use super::adjusted::is_beyond;
 use super::cell::CellDigest;
 use super::hypothesis::HypothesisAnswer;
 use super::sums::PayoffSums;
-use super::tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use super::tables::{FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling, streams};
 use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
@@ -48,9 +48,6 @@ pub struct Derived {
     /// For each cell, the simultaneous intervals for all pairs; `None` if they cannot be computed.
     #[serde(skip)]
     pub together: Vec<Option<SimultaneousIntervals>>,
-    /// The sums from which the tables are computed.
-    #[serde(skip)]
-    digest: Digest,
 }
 
 impl Derived {
@@ -79,7 +76,7 @@ impl Derived {
             derived.seats.extend(sums.seats(strengths.as_ref()));
             derived.together.push(adjusted.or(compared));
         }
-        Derived { digest, ..derived }
+        derived
     }
 
     /// The name and the content of every file.
@@ -103,35 +100,6 @@ impl Derived {
         let shares =
             self.summary.iter().flat_map(|row| [Payoff::RankPoints, Payoff::Win].map(|payoff| row.leading(payoff)));
         shares.flatten().any(|found| is_beyond(found.mean, found.ends()))
-    }
-
-    /// Compares every agent with the agent at index `baseline` of the plan, for each table (Dunnett 1955). The
-    /// intervals are simultaneous, and narrower than for all pairs because there are fewer comparisons. Tables without
-    /// a match of the baseline are omitted.
-    pub fn against(&self, plan: &Plan, baseline: usize) -> Vec<BaselineRow> {
-        let mut rows = Vec::new();
-        for (index, cell) in self.digest.cells.iter().enumerate() {
-            let sums = CellSums { plan, cell, index };
-            let present = sums.present();
-            let Some(base) = present.iter().position(|&agent| agent == baseline) else { continue };
-            let contrasts = Contrasts::Against(base);
-            let adjusted = sums.together(cell.adjusted(), &present, contrasts, streams::ADJUSTED_BASELINE);
-            let together = adjusted.or_else(|| sums.together(Some(&cell.raw), &present, contrasts, streams::BASELINE));
-            for &agent in present.iter().filter(|&&agent| agent != baseline) {
-                let Some((difference, _)) = cell.leading().difference(agent, baseline) else { continue };
-                let ends = together.as_ref().and_then(|together| together.ends(&difference));
-                let p = together.as_ref().zip(difference.p(0.0)).map(|(together, p)| together.p(p));
-                rows.push(BaselineRow {
-                    rules: sums.rules(),
-                    seats: sums.seat_count(),
-                    agent: plan.agents[agent].label.clone(),
-                    baseline: plan.agents[baseline].label.clone(),
-                    deals: difference.clusters,
-                    difference: Estimate { p, ..estimate(&difference).with_ends(ends) },
-                });
-            }
-        }
-        rows
     }
 
     /// Writes the files.

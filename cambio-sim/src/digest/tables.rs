@@ -225,21 +225,6 @@ cell_table! {
 }
 
 cell_table! {
-    /// One agent against the baseline in one cell.
-    BaselineRow {
-        /// The agent.
-        agent: String,
-        /// The baseline.
-        baseline: String,
-        /// The number of deals with matches of both agents.
-        deals: u64 => "deals",
-        /// The difference of the mean payoffs, agent minus baseline, paired by deal. The interval is simultaneous over all agents of
-        /// the cell, and the p-value is corrected for them. The method is `Hall` or `t`.
-        difference: Estimate => "payoff" [Ends, P, Method] as "*",
-    }
-}
-
-cell_table! {
     /// A row of `seats.csv`: one seat in one cell.
     SeatRow {
         /// The letter of the seat.

@@ -4,17 +4,14 @@ use cambio_core::text::{duration, noun};
 use cambio_stats::Support;
 use itertools::Itertools as _;
 
-use super::tables::{BaselineRow, PairRow, SummaryRow};
+use super::tables::{PairRow, SummaryRow};
 use super::{BEYOND, Derived};
 use crate::plan::{Cell, Payoff, Plan, PlannedAgent};
 use crate::play::Timing;
-use crate::table::{NONE, Table, Tables, ends, in_full, in_short, maybe, p_figure, signed};
+use crate::table::{NONE, Table, Tables, in_full, in_short, maybe};
 
 /// Tables with fewer deals have a note that intervals are rough.
 pub const FEW_DEALS: u64 = 30;
-
-/// The note below several tables.
-const SEPARATE: &str = "Tables are not corrected together.\n";
 
 /// The columns of the text of a run, at most 80 wide in total: the least width of each.
 const WIDTHS: [usize; 8] = [20, 13, 5, 6, 5, 5, 14, 5];
@@ -63,7 +60,7 @@ impl Derived {
         let mut text = format!("* best agent{by}, and agents not distinguishable from it\n");
         text += "  (among the agents of its table; 95 %, simultaneous for all pairs)\n";
         text += &few_deals_note(self.summary.iter().map(|row| row.deals));
-        text += if plan.cells.len() > 1 { SEPARATE } else { "" };
+        text += if plan.cells.len() > 1 { "Tables are not corrected together.\n" } else { "" };
         text += if plan.payoff == Payoff::RankPoints { "rank points: 1 best, 0 worst, 0.5 average; " } else { "" };
         text += "single 95 % intervals by deal.\n";
         if plan.measures_luck() {
@@ -76,40 +73,6 @@ impl Derived {
         text += "win: share of wins. Per round: points of the layout; calls, and the share that\n";
         let turns = if plan.measures_luck() { "" } else { "; turns of all seats" };
         text + &format!("succeeds (ok); snaps that are right, wrong and late{turns}.\n")
-    }
-}
-
-impl BaselineRow {
-    /// The comparisons for people.
-    ///
-    /// # Panics
-    /// Without rows.
-    pub fn tables(rows: &[BaselineRow], plan: &Plan) -> Tables {
-        let cells = |row: &BaselineRow| {
-            let found = &row.difference;
-            let verdict = match found.scaled(plan.payoff.sign()).ends() {
-                Some((low, _)) if low > 0.0 => "better",
-                Some((_, high)) if high < 0.0 => "worse",
-                _ => "undecided",
-            };
-            [row.agent.clone(), signed(found.mean, 4), ends(found.ends(), 4), p_figure(found.p), verdict.to_owned()]
-        };
-        let heads = ["agent", "difference", "95 %, simultaneous", "p", "verdict"];
-        let table = |rows: &[BaselineRow]| {
-            let BaselineRow { rules, seats, deals, .. } = &rows[0];
-            let title = format!("{rules}, {seats} seats, {deals} {}\n", noun(*deals, "deal"));
-            (title, Table::shown(heads, rows.iter().map(cells)), String::new())
-        };
-        let (first, separate) = (&rows[0], if plan.cells.len() > 1 { format!(" {SEPARATE}") } else { "\n".to_owned() });
-        Tables {
-            title: format!("against {}, in {}, paired by deal\n", first.baseline, plan.payoff.unit()),
-            parts: rows.chunk_by(|one, next| (&one.rules, one.seats) == (&next.rules, next.seats)).map(table).collect(),
-            notes: format!(
-                "{}95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{separate}",
-                few_deals_note(rows.iter().map(|row| row.deals)),
-                first.difference.method
-            ),
-        }
     }
 }
 

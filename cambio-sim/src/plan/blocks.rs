@@ -14,7 +14,7 @@ use super::lineups::Lineup;
 
 /// The label of figures from which the luck of the cards is not subtracted, and of figures from which it is.
 pub(crate) const WITH_LUCK: &str = "with the luck of the cards";
-pub(crate) const WITHOUT_LUCK: &str = "without the luck of the cards";
+const WITHOUT_LUCK: &str = "without the luck of the cards";
 
 /// One rule system at one number of seats, with its lineups.
 #[derive(Clone, Debug)]
