@@ -58,5 +58,5 @@ fn a_run_with_another_hypothesis_is_not_resumed() {
     let path = place.path().join("run");
     drop(RunFolder::create(&path, &plan(20, 0.0)).unwrap());
     let error = RunFolder::reopen(&path, &plan(20, 0.1)).unwrap_err().to_string();
-    assert!(error.contains("`hypothesis.margin` was 0.0 and is now 0.1"), "{error}");
+    assert!(error.contains("`hypothesis` was {"), "{error}");
 }

@@ -2,6 +2,7 @@
 
 use cambio_core::RulesSpec;
 use cambio_core::rng::Seed;
+use cambio_core::text::excerpt;
 use itertools::Itertools;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -172,49 +173,24 @@ impl Plan {
     }
 }
 
-/// The differences between two locks: up to five fields, each with its path and both values.
+/// The differences between two locks: the fields with both values, or of the tables with their names.
 pub(crate) fn lock_differences(one: &str, other: &str) -> Vec<String> {
-    fn walk(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
-        if one == other || found.len() >= 5 {
-            return;
-        }
-        match (one, other) {
-            (Value::Object(one), Value::Object(other)) => {
-                let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-                for key in one.keys().chain(other.keys().filter(|key| !one.contains_key(*key))) {
-                    let missing = Value::Null;
-                    let (one, other) = (one.get(key).unwrap_or(&missing), other.get(key).unwrap_or(&missing));
-                    walk(&join(key), one, other, found);
-                }
-            }
-            (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-                for (index, (one, other)) in one.iter().zip(other).enumerate() {
-                    walk(&format!("{path}[{index}]"), one, other, found);
-                }
-            }
-            _ => {
-                let short = |value: &Value| {
-                    let table = |table: &Value| format!("{}, {} seats", table["rules"]["name"], table["seats"]);
-                    if let ("tables", Value::Array(tables)) = (path, value) {
-                        return tables.iter().map(table).join("; ");
-                    }
-                    let text = value.to_string();
-                    if text.chars().count() > 60 {
-                        format!("{}…", text.chars().take(60).collect::<String>())
-                    } else {
-                        text
-                    }
-                };
-                found.push(format!("`{path}` was {} and is now {}", short(one), short(other)));
-            }
-        }
-    }
-    let (Ok(one), Ok(other)) = (serde_json::from_str(one), serde_json::from_str(other)) else {
+    type Fields = serde_json::Map<String, Value>;
+    let (Ok(one), Ok(other)) = (serde_json::from_str::<Fields>(one), serde_json::from_str::<Fields>(other)) else {
         return vec!["the lock cannot be read".to_owned()];
     };
-    let mut found = Vec::new();
-    walk("", &one, &other, &mut found);
-    found
+    let shown = |value: Option<&Value>| match value {
+        Some(Value::Array(tables)) if tables.iter().all(Value::is_object) => {
+            tables.iter().map(|table| format!("{}, {} seats", table["rules"]["name"], table["seats"])).join("; ")
+        }
+        value => excerpt(&value.unwrap_or(&Value::Null).to_string()).up_to(200).to_string(),
+    };
+    let differs = |name: &&String| one.get(*name) != other.get(*name);
+    let difference = |name: &String| match [&one, &other].map(|fields| shown(fields.get(name))) {
+        [was, now] if was == now => format!("`{name}` has changed"),
+        [was, now] => format!("`{name}` was {was} and is now {now}"),
+    };
+    one.keys().chain(other.keys()).unique().filter(differs).map(difference).collect()
 }
 
 #[cfg(test)]
