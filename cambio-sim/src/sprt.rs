@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::digest::FINE;
 use crate::plan::{Block, Cell, Experiment, PlayablePlan};
-use crate::play::{PlayError, play_block};
+use crate::play::play_block;
 use crate::rows::PlayerRow;
 use crate::study::{SettingOptions, Stage, StudyDriver, StudyError, in_range, lock_of, probability};
 
@@ -339,7 +339,7 @@ fn pairs_a_deal(cell: &Cell) -> usize {
 /// The first agent's score in a lineup on a deal.
 fn score_of_lineup(plan: &PlayablePlan, deal: u64, lineup: usize) -> Result<DealScore, StudyError> {
     let block = plan.block(deal * plan.cells[0].lineups.len() as u64 + lineup as u64);
-    let rows = play_block(plan, &block).map_err(PlayError::from)?;
+    let rows = play_block(plan, &block)?;
     Ok(score(&block, &rows.players))
 }
 

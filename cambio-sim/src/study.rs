@@ -11,7 +11,6 @@ mod folder;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
-use cambio_agents::SpecError;
 use cambio_core::play::MatchError;
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, Seat};
@@ -22,7 +21,7 @@ use serde_json::{Value, json};
 
 use self::folder::StudyFolder;
 use crate::disk::RunError;
-use crate::plan::{Experiment, LuckChoice, PlanError, Unit, read_rules, read_seed, seeds};
+use crate::plan::{Experiment, LuckChoice, Unit, read_rules, read_seed, seeds};
 use crate::play::PlayError;
 
 /// The table of a study, and the seed of its deals.
@@ -64,7 +63,7 @@ impl TableOptions {
 
     /// The rules, which are read from their file.
     pub(crate) fn read_rules(&self) -> Result<Rules, StudyError> {
-        Ok(read_rules(self.rules(), Path::new(".")).map_err(PlayError::from)?)
+        Ok(read_rules(self.rules(), Path::new("."))?)
     }
 
     /// Checks the number of seats.
@@ -129,24 +128,15 @@ pub enum StudyError {
     },
     /// An error while playing.
     #[error(transparent)]
-    Play(#[from] PlayError),
+    Play(PlayError),
 }
 
-impl From<RunError> for StudyError {
-    fn from(error: RunError) -> StudyError {
-        PlayError::from(error).into()
-    }
-}
-
-impl From<SpecError> for StudyError {
-    fn from(error: SpecError) -> StudyError {
-        PlanError::from(error).into()
-    }
-}
-
-impl From<PlanError> for StudyError {
-    fn from(error: PlanError) -> StudyError {
-        PlayError::from(error).into()
+impl<E> From<E> for StudyError
+where
+    PlayError: From<E>,
+{
+    fn from(error: E) -> StudyError {
+        StudyError::Play(error.into())
     }
 }
 

@@ -22,7 +22,7 @@ use serde_json::json;
 
 use crate::digest::{FINE, estimate, resampling, share_of, streams, without_luck};
 use crate::plan::{Block, Experiment, Lineup, Payoff, PlayablePlan};
-use crate::play::{PlayError, play_block};
+use crate::play::play_block;
 use crate::study::{Stage, StudyDriver, StudyError};
 
 pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
@@ -77,7 +77,7 @@ impl Candidates {
         for lineup_index in candidate * self.fields..(candidate + 1) * self.fields {
             let lineup = &cell.lineups[lineup_index];
             let block = Block { number: 0, cell_index: 0, cell, lineup_index, lineup, deal };
-            let rows = play_block(&self.plan, &block).map_err(PlayError::from)?;
+            let rows = play_block(&self.plan, &block)?;
             for (_, row) in rows.players.iter().enumerate().filter(|(index, _)| is_focal(index)) {
                 sum += self.payoff.units(row).unwrap_or(0);
                 luck += i64::from(row.luck.units().unwrap_or(0));

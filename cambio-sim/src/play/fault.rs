@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cambio_agents::SpecError;
 use cambio_core::play::MatchError;
 use cambio_core::{Action, AgentError, Deal, Playing, Record, Recorder, Seat};
 use cambio_exec::ExecutorError;
@@ -71,6 +72,12 @@ where
             ExecutorError::Cancelled => PlayError::Interrupted,
             ExecutorError::Failed(error) => error.into(),
         }
+    }
+}
+
+impl From<SpecError> for PlayError {
+    fn from(error: SpecError) -> PlayError {
+        PlanError::from(error).into()
     }
 }
 

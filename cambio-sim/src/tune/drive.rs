@@ -10,7 +10,7 @@ use cambio_stats::{Joint, Matrix};
 use itertools::Itertools;
 
 use super::result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
-use super::task::{FieldScores, TuneOptions, Tuned, corners, invalid, spaced};
+use super::task::{FieldScores, TuneOptions, Tuned, corners, spaced};
 use super::values::Values;
 use super::{Candidates, ResponsePoint};
 use crate::digest::{resampling, streams};
@@ -237,7 +237,7 @@ impl TuningRun<'_, '_> {
             self.task.grid(&self.ranges, Some(1))?;
         }
         for agent in incumbent.into_iter().chain(field) {
-            self.roster.parse(agent).map_err(invalid)?;
+            self.roster.parse(agent)?;
         }
         let mut identity = String::new();
         for values in corners(&self.ranges) {
@@ -264,8 +264,7 @@ impl TuningRun<'_, '_> {
         field: &[String],
         deals: Range<u64>,
     ) -> Result<Option<Validation>, StudyError> {
-        let parsed = |spec| self.roster.parse(spec).map_err(invalid);
-        if parsed(winner)?.is(&parsed(&incumbent)?) {
+        if self.roster.parse(winner)?.is(&self.roster.parse(&incumbent)?) {
             return Ok(Some(Validation::Same { deals: 0, incumbent }));
         }
         self.driver.tell(StudyStep::Play(format!("validation, deals {} to {}", deals.start, deals.end)));

@@ -12,7 +12,6 @@ use super::result::{MethodName, TuningResult};
 use super::values::Values;
 use super::{Candidates, ResponsePoint};
 use crate::plan::{Experiment, Focal, Lineups, Payoff, PlanError};
-use crate::play::PlayError;
 use crate::study::{SettingOptions, StudyDriver, StudyError, in_range};
 use crate::table::Table;
 
@@ -240,7 +239,7 @@ impl TuneOptions {
     /// The bare agent: the default value of every parameter, also of the parameters that the task sets.
     pub(super) fn bare(&self, roster: &Roster, ranges: &[Values]) -> Result<String, StudyError> {
         let [low, high] = corners(ranges).map(|values| roster.parse(&self.filled(&values)));
-        let (low, high) = (low.map_err(invalid)?.with_defaults(), high.map_err(invalid)?.with_defaults());
+        let (low, high) = (low?.with_defaults(), high?.with_defaults());
         if low.is(&high) {
             return Ok(low.to_string());
         }
@@ -255,10 +254,6 @@ impl TuneOptions {
 /// The lowest values of all ranges, and the highest.
 pub(super) fn corners(ranges: &[Values]) -> [Vec<f64>; 2] {
     [0.0, 1.0].map(|end| ranges.iter().map(|values| values.at(end)).collect())
-}
-
-pub(super) fn invalid(error: cambio_agents::SpecError) -> StudyError {
-    PlayError::from(PlanError::from(error)).into()
 }
 
 pub(super) fn spaced(values: &[f64]) -> String {
