@@ -25,13 +25,11 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 enum Format {
-    /// Text for people
+    /// Markdown
     #[default]
-    Text,
+    Md,
     /// A list of objects, one for each column
     Json,
-    /// Markdown
-    Md,
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
@@ -53,7 +51,6 @@ pub(super) fn run(args: &Args) -> CliResult {
         DocumentedTable::of::<JudgedRow>("learn", "bound.csv"),
     ]);
     match args.format {
-        Format::Text => write_text(&tables, &mut out)?,
         Format::Md => write_markdown(&tables, &mut out)?,
         Format::Json => {
             let columns: Vec<_> = tables.iter().flat_map(DocumentedTable::listed).collect();
@@ -61,21 +58,6 @@ pub(super) fn run(args: &Args) -> CliResult {
         }
     }
     Ok(Exit::Done)
-}
-
-/// At most 80 columns wide.
-fn write_text(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Result<()> {
-    let hang = textwrap::Options::new(80).initial_indent("    ").subsequent_indent("    ");
-    for DocumentedTable { command, file, row, columns } in tables {
-        writeln!(out, "cambio {command}, {file}\n{}", textwrap::fill(row, 80))?;
-        for Column { name, kind, unit, may_be_empty, meaning } in columns {
-            let unit = unit.map_or(String::new(), |unit| format!(", {unit}"));
-            let empty = if *may_be_empty { ", may be empty" } else { "" };
-            writeln!(out, "  {name}: {kind}{unit}{empty}\n{}", textwrap::fill(meaning, &hang))?;
-        }
-        writeln!(out)?;
-    }
-    Ok(())
 }
 
 fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Result<()> {
