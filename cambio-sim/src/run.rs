@@ -170,7 +170,7 @@ impl RunFolder {
     pub fn commit(&mut self, bytes: &[u8]) -> Result<(), RunError> {
         let other =
             |what: String| RunError::Other(format!("cannot commit to {}: the batch {what}", self.path().display()));
-        let played = PlayedBatch::read(bytes, self.plan(), self.origin()).map_err(other)?;
+        let played = PlayedBatch::read(bytes, self.origin()).map_err(other)?;
         let (batch, next) = (played.entry.batch, self.batches_left().start);
         if batch + 1 == next {
             let mut blocks = self.plan().batch(batch).map(|number| self.plan().block(number));

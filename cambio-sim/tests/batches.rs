@@ -66,16 +66,20 @@ fn batches_of_other_plans_are_refused() {
     let other = PlanPlayer::new(planned(&Experiment { seed: Some(9.into()), ..experiment() }));
     let error = refused(&mut folder, &other.play(0).unwrap());
     assert!(error.contains("run: the batch is of another plan: its run id is "), "{error}");
-    // The revision follows the run id.
+    // The revision follows the run id, and the hash follows everything.
     let own = elsewhere(&folder);
     let mut bytes = own.play(0).unwrap();
+    bytes.truncate(bytes.len() - 32);
     bytes[70] ^= 1;
+    let hash = blake3::hash(&bytes);
+    bytes.extend(hash.as_bytes());
     let error = refused(&mut folder, &bytes);
     assert!(error.contains("the batch is of another program: its revision is "), "{error}");
     let error = refused(&mut folder, &own.play(1).unwrap());
     assert!(error.ends_with("the batch must be number 0, found 1"), "{error}");
     let bytes = own.play(0).unwrap();
-    for damaged in [&bytes[..bytes.len() - 1], &[&bytes[..], b"x"].concat(), &[]] {
+    let flipped: Vec<u8> = bytes.iter().enumerate().map(|(place, byte)| byte ^ u8::from(place == 200)).collect();
+    for damaged in [&bytes[..bytes.len() - 1], &[&bytes[..], b"x"].concat(), &[], &flipped] {
         assert!(refused(&mut folder, damaged).contains("the batch is damaged"));
     }
     folder.commit(&bytes).unwrap();

@@ -79,25 +79,6 @@ impl Extract {
         }
     }
 
-    /// Whether this can be the extract of a batch.
-    pub(crate) fn fits(&self, plan: &Plan, batch: u64) -> bool {
-        let blocks: Vec<Block<'_>> = plan.batch(batch).map(|number| plan.block(number)).collect();
-        let Extract { behaviour, outcomes, blocks: starts } = self;
-        let is_known = |(index, of_deals, sums): &(usize, u64, Vec<QuantitySums>)| {
-            let mut own = blocks.iter().filter(|block| block.cell_index == *index);
-            own.any(|block| group(plan, block.deal) == *of_deals) && sums.len() <= plan.agents.len()
-        };
-        let is_in_order = starts.is_sorted() && starts.first().is_none_or(|first| *first == 0);
-        let is_last = starts.last().is_none_or(|last| *last <= outcomes.len());
-        let fits = |(block, table): (&Block<'_>, &[SeatOutcome])| {
-            let seats = block.cell.seats;
-            (table.is_empty() || table.len() == block.cell.seatings.len() * seats)
-                && table.iter().all(|outcome| (1..=seats).contains(&outcome.rank))
-        };
-        let is_good = starts.len() == blocks.len() && is_in_order && is_last;
-        is_good && behaviour.iter().all(is_known) && blocks.iter().zip(self.blocks()).all(fits)
-    }
-
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[SeatOutcome]> {
         let ends = self.blocks.iter().skip(1).copied().chain([self.outcomes.len()]);
         self.blocks.iter().zip(ends).map(|(&from, to)| &self.outcomes[from..to])

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use cambio_agents::{Luck, is_interrupted, panic_message};
 use cambio_core::engine::RaceOrder;
@@ -22,7 +22,7 @@ use itertools::Itertools;
 use super::fault::{AgentFault, fault};
 use super::rows::{BlockRows, MatchEnding, write_rows};
 use super::tally::MatchTally;
-use super::timing::{Stopwatch, ThreadClock, TimeSpent, TimedAgent, Timing};
+use super::timing::{SeatedAgent, TimeSpent, Timing};
 use crate::plan::{Baseline, Block, Cell, FaultPolicy, Plan, PlayablePlan};
 
 /// Plays a block.
@@ -131,7 +131,7 @@ struct AgentPool {
 struct PooledAgent {
     /// The last deal that the instance has played. An instance plays deals in ascending order.
     deal: u64,
-    agent: Box<dyn Agent>,
+    agent: SeatedAgent,
 }
 
 impl AgentPool {
@@ -140,7 +140,7 @@ impl AgentPool {
     }
 
     /// An instance that has not played the block's deal; `None` if the caller must create one.
-    fn take(&mut self, agent: usize, block: &Block<'_>) -> Option<Box<dyn Agent>> {
+    fn take(&mut self, agent: usize, block: &Block<'_>) -> Option<SeatedAgent> {
         if self.cell != block.cell_index {
             self.cell = block.cell_index;
             self.waiting.iter_mut().for_each(VecDeque::clear);
@@ -158,7 +158,7 @@ impl AgentPool {
     }
 
     /// Returns an instance that has played the block's deal.
-    fn put(&mut self, agent: usize, seated: Box<dyn Agent>, block: &Block<'_>) {
+    fn put(&mut self, agent: usize, seated: SeatedAgent, block: &Block<'_>) {
         self.waiting[agent].push_back(PooledAgent { deal: block.deal, agent: seated });
     }
 }
@@ -173,7 +173,7 @@ pub(crate) struct BlockPlayer<'p> {
     /// The times of the agents in all timed blocks.
     pub(crate) timing: Timing,
     /// The referee of the last match, for reuse; `None` before the first match and after a panic.
-    referee: Option<Referee<Box<dyn Agent>, MatchObservers>>,
+    referee: Option<Referee<SeatedAgent, MatchObservers>>,
     pool: AgentPool,
 }
 
@@ -243,15 +243,15 @@ impl<'p> BlockPlayer<'p> {
     /// Prepares the referee and seats the agents of a rotation.
     fn seat<'a>(
         plan: &PlayablePlan,
-        referee: &'a mut Option<Referee<Box<dyn Agent>, MatchObservers>>,
+        referee: &'a mut Option<Referee<SeatedAgent, MatchObservers>>,
         pool: &mut AgentPool,
         block: &Block<'p>,
         rotation: usize,
-    ) -> &'a mut Referee<Box<dyn Agent>, MatchObservers> {
+    ) -> &'a mut Referee<SeatedAgent, MatchObservers> {
         let (rules, seats) = (&block.cell.rules, block.cell.seats);
         if referee.as_ref().is_none_or(|old| old.playing().rules() != rules || old.playing().seats() != seats) {
             let observers = MatchObservers::new(plan, block.cell);
-            let empty: Vec<Option<Box<dyn Agent>>> = (0..seats).map(|_| None).collect();
+            let empty: Vec<Option<SeatedAgent>> = (0..seats).map(|_| None).collect();
             let new = Referee::new(Deal::new(rules, plan.key(block.deal)), empty.into(), observers);
             *referee = Some(new.expect("a plan has validated rules and seats"));
         }
@@ -266,7 +266,7 @@ impl<'p> BlockPlayer<'p> {
             let seated = pool.take(agent, block).unwrap_or_else(|| {
                 let new = plan.specs()[agent].make();
                 referee.observer_mut().watchers.extend(new.observer());
-                new
+                SeatedAgent::new(new)
             });
             referee.players_mut().agents_mut()[seat] = Some(seated);
         }
@@ -281,14 +281,8 @@ impl<'p> BlockPlayer<'p> {
     ) -> Result<(), Box<AgentFault>> {
         let BlockPlayer { plan, is_timed, timing, referee, pool, .. } = self;
         let referee = BlockPlayer::seat(plan, referee, pool, block, rotation);
-        let mut stopwatches: Vec<Arc<Mutex<Stopwatch>>> = Vec::new();
-        let clock = (*is_timed && plan.uses_cpu_time()).then(|| Arc::new(Mutex::new(ThreadClock::start())));
         let agents = referee.players_mut().agents_mut();
-        for seat in agents.iter_mut().filter(|_| *is_timed) {
-            let (timed, stopwatch) = TimedAgent::new(seat.take().expect("every seat has an agent"), clock.clone());
-            *seat = Some(Box::new(timed));
-            stopwatches.push(stopwatch);
-        }
+        agents.iter_mut().flatten().filter(|_| *is_timed).for_each(|seated| seated.start(plan.uses_cpu_time()));
         let outcome = catch_unwind(AssertUnwindSafe(|| play_out(referee, plan.key(block.deal))));
         let is_broken = outcome.is_err();
         let outcome = outcome.unwrap_or_else(|panic| {
@@ -311,15 +305,11 @@ impl<'p> BlockPlayer<'p> {
                 write_rows(plan, block, rotation, measured, &MatchEnding::Played(&result, &lapses), rows);
                 // An observer belongs to one instance of an analysis agent, so such instances are not reused.
                 let is_reused = watchers.is_empty();
-                let mut stopwatches = stopwatches.into_iter();
                 for (seat, agent) in referee.players_mut().agents_mut().iter_mut().enumerate() {
                     let (number, mut seated) =
                         (block.agent(seat, rotation), agent.take().expect("every seat has an agent"));
-                    if let Some(stopwatch) = stopwatches.next() {
-                        drop(seated);
-                        let (agent, spent) = Stopwatch::stop(stopwatch);
+                    if let Some(spent) = seated.stop() {
                         timing.add(block.cell_index, Some(number), &spent);
-                        seated = agent;
                     }
                     if is_reused {
                         pool.put(number, seated, block);
@@ -370,7 +360,7 @@ pub(crate) fn rows_of_record<'p>(
 }
 
 /// Plays the match that `key` determines, with the seated agents.
-fn play_out<W: Observer>(referee: &mut Referee<Box<dyn Agent>, W>, key: Key) -> Result<MatchResult, MatchError> {
+fn play_out<W: Observer>(referee: &mut Referee<SeatedAgent, W>, key: Key) -> Result<MatchResult, MatchError> {
     referee.restart(key)?;
     while let StepResult::Decided(seat, _) = referee.step()? {
         if is_interrupted() {

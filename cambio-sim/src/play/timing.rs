@@ -6,8 +6,9 @@
 //! CPU time is read too, and the time without a CPU is subtracted. Agents that may wait for another process or thread are not
 //! corrected ([`PlayablePlan::uses_cpu_time`](crate::plan::PlayablePlan::uses_cpu_time)).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use cambio_core::play::Explanation;
@@ -108,12 +109,6 @@ impl Timing {
         self.times.clear();
     }
 
-    /// Whether these can be times of a plan.
-    pub(crate) fn fits(&self, plan: &Plan) -> bool {
-        let is_known = |agent: usize| agent < plan.agents.len();
-        self.times.keys().all(|&(cell, agent)| cell < plan.cells.len() && agent.is_none_or(is_known))
-    }
-
     /// The rows of `timing.csv` about batches before `batches`.
     pub(crate) fn to_csv(&self, plan: &Plan, batches: u64) -> String {
         let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
@@ -166,59 +161,64 @@ fn reading() -> Duration {
 /// Calls that take longer are corrected by the time without a CPU.
 const LONG: Duration = Duration::from_micros(100);
 
-/// Measures for how long the thread has no CPU.
-pub(super) struct ThreadClock {
-    wall: Instant,
-    cpu: Option<Duration>,
+thread_local! {
+    /// The wall time and the CPU time of this thread when its last match began, or at the last call of [`away`].
+    static CLOCK: Cell<(Instant, Option<Duration>)> = Cell::new(clock());
 }
 
-impl ThreadClock {
-    pub(super) fn start() -> ThreadClock {
-        ThreadClock { wall: Instant::now(), cpu: thread_cpu_time() }
-    }
-
-    /// The time without a CPU since the start or the last call; 0 if the CPU time is not available.
-    fn away(&mut self) -> Duration {
-        let before = std::mem::replace(self, ThreadClock::start());
-        let cpu = before.cpu.zip(self.cpu).map(|(before, now)| now.saturating_sub(before));
-        cpu.map_or(Duration::ZERO, |cpu| (self.wall - before.wall).saturating_sub(cpu))
-    }
+fn clock() -> (Instant, Option<Duration>) {
+    (Instant::now(), thread_cpu_time())
 }
 
-/// An agent in its seat with a stopwatch. It decides like the agent.
-pub(super) struct TimedAgent(Arc<Mutex<Stopwatch>>);
+/// The time without a CPU since the match began or the last call; 0 if the CPU time is not available.
+fn away() -> Duration {
+    let now = clock();
+    let before = CLOCK.replace(now);
+    let cpu = before.1.zip(now.1).map(|(before, now)| now.saturating_sub(before));
+    cpu.map_or(Duration::ZERO, |cpu| (now.0 - before.0).saturating_sub(cpu))
+}
 
-/// The agent and its time in one match. The block player keeps it to get the agent back after the match.
-pub(super) struct Stopwatch {
+/// An agent in its seat, with a stopwatch in timed blocks.
+pub(super) struct SeatedAgent {
     agent: Box<dyn Agent>,
-    /// The clock of the match's thread; `None` if the time is wall time.
-    clock: Option<Arc<Mutex<ThreadClock>>>,
+    stopwatch: Option<Stopwatch>,
+}
+
+/// The time of an agent in one match.
+#[derive(Default)]
+struct Stopwatch {
+    /// Whether the time without a CPU is subtracted.
+    is_corrected: bool,
     readings: u32,
     decisions: u64,
     time: Duration,
 }
 
-impl TimedAgent {
-    pub(super) fn new(
-        agent: Box<dyn Agent>,
-        clock: Option<Arc<Mutex<ThreadClock>>>,
-    ) -> (TimedAgent, Arc<Mutex<Stopwatch>>) {
-        let stopwatch = Stopwatch { agent, clock, readings: 0, decisions: 0, time: Duration::ZERO };
-        let stopwatch = Arc::new(Mutex::new(stopwatch));
-        (TimedAgent(Arc::clone(&stopwatch)), stopwatch)
+impl SeatedAgent {
+    pub(super) fn new(agent: Box<dyn Agent>) -> SeatedAgent {
+        SeatedAgent { agent, stopwatch: None }
     }
 
-    fn stopwatch(&self) -> MutexGuard<'_, Stopwatch> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Times the agent in the match that begins on this thread.
+    pub(super) fn start(&mut self, is_corrected: bool) {
+        CLOCK.set(clock());
+        self.stopwatch = Some(Stopwatch { is_corrected, ..Stopwatch::default() });
+    }
+
+    /// Ends the timing. The decisions and the time of the agent; `None` if it was not timed.
+    pub(super) fn stop(&mut self) -> Option<TimeSpent> {
+        let Stopwatch { readings, decisions, time, .. } = self.stopwatch.take()?;
+        let time = time.saturating_sub(reading() * readings);
+        Some(TimeSpent { decisions, time, ..TimeSpent::default() })
     }
 
     fn measure<T>(&mut self, decisions: u64, call: impl FnOnce(&mut dyn Agent) -> T) -> T {
-        let mut stopwatch = self.stopwatch();
+        let Some(stopwatch) = &mut self.stopwatch else { return call(&mut *self.agent) };
         let begun = Instant::now();
-        let answer = call(&mut *stopwatch.agent);
+        let answer = call(&mut *self.agent);
         let mut took = begun.elapsed();
-        if let Some(clock) = stopwatch.clock.as_ref().filter(|_| took > LONG) {
-            took = took.saturating_sub(clock.lock().unwrap_or_else(PoisonError::into_inner).away());
+        if stopwatch.is_corrected && took > LONG {
+            took = took.saturating_sub(away());
         }
         stopwatch.time += took;
         stopwatch.readings += 1;
@@ -227,21 +227,10 @@ impl TimedAgent {
     }
 }
 
-impl Stopwatch {
-    /// The agent, its decisions and its time. The [`TimedAgent`] must be dropped before.
-    pub(super) fn stop(this: Arc<Mutex<Stopwatch>>) -> (Box<dyn Agent>, TimeSpent) {
-        let stopwatch = Arc::into_inner(this).expect("the timed agent is dropped");
-        let Stopwatch { agent, readings, decisions, time, .. } =
-            stopwatch.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let time = time.saturating_sub(reading() * readings);
-        (agent, TimeSpent { decisions, time, ..TimeSpent::default() })
-    }
-}
-
-impl Agent for TimedAgent {
+impl Agent for SeatedAgent {
     /// The start of a match is not timed, because it may include the start of a bot's process or the loading of a network.
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
-        self.stopwatch().agent.begin(briefing)
+        self.agent.begin(briefing)
     }
 
     fn notice(&mut self, notice: Notice<'_>) {
@@ -253,23 +242,23 @@ impl Agent for TimedAgent {
     }
 
     fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
-        self.stopwatch().agent.probabilities(view)
+        self.agent.probabilities(view)
     }
 
     fn is_spectator(&self) -> bool {
-        self.stopwatch().agent.is_spectator()
+        self.agent.is_spectator()
     }
 
     fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
-        self.stopwatch().agent.explain(view, decided)
+        self.agent.explain(view, decided)
     }
 
     fn lapses(&self) -> Option<u32> {
-        self.stopwatch().agent.lapses()
+        self.agent.lapses()
     }
 
     fn observer(&self) -> Option<Box<dyn Observer + Send>> {
-        self.stopwatch().agent.observer()
+        self.agent.observer()
     }
 }
 

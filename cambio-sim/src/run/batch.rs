@@ -12,7 +12,7 @@ use crate::disk::RunError;
 use crate::plan::{FaultPolicy, Plan, PlanError, PlayablePlan};
 use crate::play::{AgentFault, BlockPlayer, BlockRows, PlayError, TimeSpent, Timing};
 use crate::rows::RowWriter;
-use crate::store::{BatchEntry, Origin, Programs, row_files};
+use crate::store::{BatchEntry, Origin, Programs};
 
 /// A played batch: everything that a run folder stores about it, and its sums for the tables. After its commit, its memory is
 /// reused for a later batch.
@@ -88,6 +88,7 @@ impl PlanPlayer {
         // The rows follow as they are, because serde would visit each byte.
         let mut bytes = postcard::to_stdvec(&(&self.origin, &played)).expect("numbers and text can be serialized");
         bytes.extend(played.files.iter().flatten());
+        bytes.extend(blake3::hash(&bytes).as_bytes());
         Ok(bytes)
     }
 }
@@ -173,26 +174,20 @@ impl PlayedBatch {
         Some(Ok(()))
     }
 
-    /// Reads the bytes of a batch of this run. The error is a clause about the batch.
-    pub(super) fn read(bytes: &[u8], plan: &Plan, expected: &Origin) -> Result<PlayedBatch, String> {
-        let damaged = || "is damaged".to_owned();
-        let read = postcard::take_from_bytes::<(Origin, PlayedBatch)>(bytes);
-        let ((origin, mut played), mut rest) = read.map_err(|_| damaged())?;
+    /// Reads the bytes of a batch of this run, whose hash follows them. The error is a clause about the batch.
+    pub(super) fn read(bytes: &[u8], expected: &Origin) -> Result<PlayedBatch, String> {
+        let whole = bytes.split_last_chunk::<32>().filter(|(own, hash)| blake3::hash(own).as_bytes() == *hash);
+        let read = whole.and_then(|(own, _)| postcard::take_from_bytes::<(Origin, PlayedBatch)>(own).ok());
+        let ((origin, mut played), mut rest) = read.ok_or("is damaged")?;
         if let Some(difference) = expected.difference(&origin) {
             return Err(difference);
         }
-        let (files, segments) = (row_files(plan), &played.entry.segments);
-        let fits = played.entry.batch < plan.batch_count() && files.len() == segments.len() && played.timing.fits(plan);
-        if !fits || !played.extract.fits(plan, played.entry.batch) {
-            return Err(damaged());
-        }
-        for (file, segment) in files.iter().zip(segments) {
-            let (rows, others) = rest.split_at_checked(segment.bytes as usize).ok_or_else(damaged)?;
-            segment.check(file.name, rows).map_err(|what| format!("is damaged: its rows of {} {what}", file.name))?;
+        for segment in &played.entry.segments {
+            let (rows, others) = rest.split_at_checked(segment.bytes as usize).ok_or("is damaged")?;
             played.files.push(rows.to_vec());
             rest = others;
         }
-        if rest.is_empty() { Ok(played) } else { Err(damaged()) }
+        Ok(played)
     }
 }
 
