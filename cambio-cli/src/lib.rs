@@ -217,7 +217,6 @@ fn run(roster: &Roster, words: Vec<OsString>) -> Exit {
     let mut command = command();
     let parsed = command.try_get_matches_from_mut(words).and_then(|matches| {
         output::refuse_stdin(&command, &matches)?;
-        output::refuse_mixed_output(&command, &matches)?;
         Cli::from_arg_matches(&matches)
     });
     let result = match parsed {

@@ -51,29 +51,6 @@ pub(super) fn refuse_stdin(command: &Command, matches: &ArgMatches) -> Result<()
     })
 }
 
-/// Fails if a file and a result for programs are both meant for standard output.
-pub(super) fn refuse_mixed_output(command: &Command, matches: &ArgMatches) -> Result<(), clap::Error> {
-    let (command, matches) = innermost(command, matches);
-    let given = |arg: &str| -> Vec<String> {
-        let values = matches.get_raw(arg).into_iter().flatten();
-        values.map(|value| value.to_string_lossy().into_owned()).collect()
-    };
-    let has_format = command.get_arguments().any(|arg| arg.get_id() == "format");
-    let Some(format) = (if has_format { given("format") } else { Vec::new() }).pop() else { return Ok(()) };
-    let is_mixed = |arg: &&Arg| {
-        let kinds: &[Str] = arg.get_value_names().unwrap_or_default();
-        arg.get_long().is_some()
-            && kinds.iter().any(|kind| kind == "FILE")
-            && given(arg.get_id().as_str()).iter().any(|value| value == "-")
-    };
-    let mixed = command.get_arguments().find(is_mixed).filter(|_| ["json", "csv"].contains(&format.as_str()));
-    mixed.map_or(Ok(()), |arg| {
-        let what =
-            format!("`{arg}` must be a file with --format {format}, because the result goes to standard output\n");
-        Err(clap::Error::raw(UsageError::InvalidValue, what))
-    })
-}
-
 impl OutputFile {
     /// Checks, before the computation starts, that the file does not exist and can be written.
     pub(super) fn reserve(path: &Path) -> Result<OutputFile, String> {

@@ -354,23 +354,32 @@ impl<'a> Bench<'a> {
         Ok(checks)
     }
 
+    /// The run of a table; `None` if it has not begun.
+    fn stored(&self, table: &BenchTable, wanted: &PlayablePlan) -> Result<Option<StoredRun>, RunError> {
+        let path = self.folder.join(&table.name);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let stored = StoredRun::open(&path)?;
+        if stored.plan.is_same_run(wanted) {
+            return Ok(Some(stored));
+        }
+        Err(RunError::damaged(&path, format!("it is another run than the one of {}", self.suite.name)))
+    }
+
     fn check_run(
         &self,
         table: &BenchTable,
         wanted: &PlayablePlan,
         replay: ReplayScope,
     ) -> Result<BenchCheck, BenchError> {
-        let (path, name) = (self.folder.join(&table.name), &table.name);
-        if !path.exists() {
-            return Ok(BenchCheck::missing(name));
-        }
-        let stored = match StoredRun::open(&path) {
+        let name = &table.name;
+        let stored = match self.stored(table, wanted) {
+            Ok(None) => return Ok(BenchCheck::missing(name)),
+            Ok(Some(stored)) => stored,
             Err(error @ RunError::Damaged(_)) => return Ok(BenchCheck::wrong(name, &error.to_string())),
-            stored => stored?,
+            Err(error) => return Err(error.into()),
         };
-        if !stored.plan.is_same_run(wanted) {
-            return Ok(BenchCheck::wrong(name, &format!("it is another run than the one of {}", self.suite.name)));
-        }
         let findings = verify_with(&stored, self.roster, replay);
         let replayed = findings.replayed;
         let found = |outcome, finding: &str| BenchCheck { replayed, ..BenchCheck::new(name, outcome, finding) };

@@ -256,16 +256,12 @@ fn command(run: Run<'_>) -> String {
 fn how(run: Run<'_>) -> Vec<Block> {
     let plan = run.plan;
     let spec = if run.spec.ends_with('\n') { run.spec.to_owned() } else { format!("{}\n", run.spec) };
-    let known = cambio_agents::roster();
-    let agents: Vec<&str> =
-        plan.agents.iter().map(|agent| agent.spec.as_str()).filter(|spec| known.parse(spec).is_err()).collect();
     let named = toml::from_str::<Experiment>(run.spec).map(|experiment| experiment.rules).unwrap_or_default();
     let files: Vec<&str> =
         named.iter().map(String::as_str).filter(|name| cambio_core::Rules::preset(name).is_err()).collect();
     let verify = json!({ "run": plan.run_id(), "seed": plan.seed.to_string(), "deals": plan.deals });
     let text = |name, values| Block::text(prose(name, values));
     let mut how = vec![text("how_run", json!({ "program": PROGRAM })), Block::Code(command(run)), Block::Code(spec)];
-    how.extend((!agents.is_empty()).then(|| text("how_agents", json!({ "agents": agents }))));
     how.extend((!files.is_empty()).then(|| text("how_rules", json!({ "files": files }))));
     how.extend([text("how_verify", verify), text("how_watch", json!({}))]);
     how

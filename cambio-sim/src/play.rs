@@ -11,5 +11,5 @@ pub use block::play_block;
 pub(crate) use block::rows_of_record;
 pub use fault::{AgentFault, PlayError};
 pub use rows::BlockRows;
-pub(crate) use timing::{TIMING_FILE, TIMING_HEADER, TimingRow};
+pub(crate) use timing::{TIMING_FILE, TimingRow};
 pub use timing::{TimeSpent, Timing};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
-use cambio_exec::{Executor, Worker};
+use cambio_exec::Executor;
 use cambio_stats::sprt::{FIRST_LOOK, Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo};
 use cambio_stats::stopping::{MedianEstimate, Steps, StoppedTest};
 use cambio_stats::{Interval, Moments, Support};
@@ -16,7 +16,7 @@ use crate::digest::FINE;
 use crate::plan::{Block, Cell, Experiment, PlayablePlan};
 use crate::play::play_block;
 use crate::rows::PlayerRow;
-use crate::study::{SettingOptions, Stage, StudyDriver, StudyError, in_range, lock_of, probability};
+use crate::study::{SettingOptions, Stage, StudyDriver, StudyError, in_range, lock_of, probability, scores_of};
 
 /// A test: is the agent better than the other by `elo0` (H0) or by `elo1` (H1)?
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
@@ -318,15 +318,8 @@ impl SprtOptions {
     /// The errors of [`SprtOptions::run`].
     pub fn scores(&self, roster: &Roster, executor: &Executor, deals: Range<u64>) -> Result<String, StudyError> {
         let plan = self.plan(roster)?;
-        let mut found = Vec::new();
-        let add = |found: &mut Vec<Vec<DealScore>>, lineups: &[DealScore]| {
-            found.push(lineups.to_vec());
-            ControlFlow::Continue(())
-        };
-        let stage = Stage { request: String::new(), deals, parts: plan.cells[0].lineups.len() };
-        let part = |deal, lineup, _: &Worker<'_>| Some(score_of_lineup(&plan, deal, lineup));
-        StudyDriver::new(executor, &mut |_| ()).play(stage, &mut found, part, add, |_, _| None)?;
-        Ok(json!(found).to_string())
+        let parts = plan.cells[0].lineups.len();
+        scores_of(executor, (deals, parts), |deal, lineup| score_of_lineup(&plan, deal, lineup))
     }
 }
 

@@ -385,6 +385,22 @@ impl<'a> StudyDriver<'a> {
     }
 }
 
+/// Plays a range of deals for [`RemotePlayer`]: the scores of each deal as a JSON list.
+pub(crate) fn scores_of<P: Serialize + DeserializeOwned + Clone + Send>(
+    executor: &Executor,
+    (deals, parts): (Range<u64>, usize),
+    part: impl Fn(u64, usize) -> Result<P, StudyError> + Sync,
+) -> Result<String, StudyError> {
+    let (mut found, stage) = (Vec::new(), Stage { request: String::new(), deals, parts });
+    let add = |found: &mut Vec<Vec<P>>, scores: &[P]| {
+        found.push(scores.to_vec());
+        ControlFlow::Continue(())
+    };
+    let part = |deal, place, _: &Worker<'_>| Some(part(deal, place));
+    StudyDriver::new(executor, &mut |_| ()).play(stage, &mut found, part, add, |_, _| None)?;
+    Ok(json!(found).to_string())
+}
+
 /// The lock of a study: the build of the program, the options, and a text that identifies what they refer to.
 pub(crate) fn lock_of(study: &str, options: &impl Serialize, identity: &str) -> Value {
     json!({ "build": crate::BUILD, "study": study, "options": options, "plan": identity })

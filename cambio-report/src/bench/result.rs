@@ -147,29 +147,20 @@ impl BenchResult {
         let wanted = plans(tables, roster)?;
         let mut first: Option<StoredRun> = None;
         for (table, wanted) in tables.iter().zip(wanted) {
-            let path = folder.join(&table.name);
-            if !path.exists() {
+            let Some(stored) = bench.stored(table, &wanted)?.filter(StoredRun::is_complete) else {
                 result.complete = false;
                 continue;
-            }
-            let stored = StoredRun::open(&path)?;
-            if !stored.plan.is_same_run(&wanted) {
-                let what = format!("it is another run than the one of {}", suite.name);
-                return Err(RunError::damaged(&path, what).into());
-            }
-            if !stored.is_complete() {
-                result.complete = false;
-                continue;
-            }
+            };
+            let path = &stored.path;
             let found = table_result(table, &agent, &stored)?
-                .ok_or_else(|| RunError::damaged(&path, format!("it is not the run `{}` of {agent}", table.name)))?;
+                .ok_or_else(|| RunError::damaged(path, format!("it is not the run `{}` of {agent}", table.name)))?;
             if table.part == "duel" {
                 result.time = decision_time(&stored, &agent, [&class.rollout, &class.lookahead], roster)?;
             }
             result.parts.entry(table.part.clone()).or_default().insert(table.name.clone(), found);
             if let Some(first) = first.as_ref().filter(|first| !stored.has_files_of(first)) {
                 let what = format!("the files of its agent are not those in {}", first.path.display());
-                return Err(RunError::damaged(&path, what).into());
+                return Err(RunError::damaged(path, what).into());
             }
             first.get_or_insert(stored);
         }

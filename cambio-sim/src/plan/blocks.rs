@@ -314,12 +314,6 @@ impl Plan {
         batch * each..((batch + 1) * each).min(self.block_count())
     }
 
-    /// The batches of part `index` (from 0) of `of` parts: contiguous ranges of nearly equal size.
-    pub fn part(&self, index: u64, of: u64) -> Range<u64> {
-        let from = |index: u64| (u128::from(index) * u128::from(self.batch_count()) / u128::from(of)) as u64;
-        from(index)..from(index + 1)
-    }
-
     /// The number of matches of some batches.
     pub(crate) fn matches_of(&self, batches: Range<u64>) -> u64 {
         let blocks = self.batch(batches.start).start..self.batch(batches.end).start;

@@ -17,6 +17,7 @@ use cambio_exec::{table, thread_cpu_time};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
+use crate::table::Table;
 
 /// The time of some blocks, or of one agent in the timed blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
@@ -86,8 +87,6 @@ table! {
 /// The file with the times in a run folder. It depends on the machine.
 pub(crate) const TIMING_FILE: &str = "timing.csv";
 
-pub(crate) const TIMING_HEADER: &str = "batches,rules,seats,agent,blocks,matches,decisions,seconds\n";
-
 impl Timing {
     /// The time of an agent in the timed blocks of a cell, by their numbers in the plan.
     pub fn agent(&self, cell: usize, agent: usize) -> Option<&TimeSpent> {
@@ -109,18 +108,17 @@ impl Timing {
         self.times.clear();
     }
 
-    /// The rows of `timing.csv` about batches before `batches`.
+    /// `timing.csv` with rows about batches before `batches`.
     pub(crate) fn to_csv(&self, plan: &Plan, batches: u64) -> String {
-        let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-        for (&(cell, agent), &TimeSpent { blocks, matches, decisions, time }) in &self.times {
+        let row = |(&(cell, agent), &TimeSpent { blocks, matches, decisions, time }): (
+            &(usize, Option<usize>),
+            &TimeSpent,
+        )| {
             let (rules, seats) = (plan.cells[cell].rules.name().to_owned(), plan.cells[cell].seats);
             let agent = agent.map(|agent| plan.agents[agent].label.clone());
-            let seconds = time.as_secs_f64();
-            let row = TimingRow { batches, rules, seats, agent, blocks, matches, decisions, seconds };
-            csv.serialize(row).expect("text and numbers can be serialized");
-        }
-        let bytes = csv.into_inner().expect("a vector can be written");
-        String::from_utf8(bytes).expect("rows are text")
+            TimingRow { batches, rules, seats, agent, blocks, matches, decisions, seconds: time.as_secs_f64() }
+        };
+        Table::of(&self.times.iter().map(row).collect::<Vec<_>>()).csv()
     }
 
     /// Adds the rows of a `timing.csv` that are about the first `batches` batches. Ignores rows of an earlier format, and rows

@@ -15,7 +15,7 @@ use super::stored::StoredRun;
 use crate::digest::{Digest, Extract};
 use crate::disk::RunError;
 use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches};
-use crate::play::{TIMING_FILE, TIMING_HEADER, Timing};
+use crate::play::{TIMING_FILE, Timing};
 
 /// The maximum number of pairs of agents over all tables. For each pair, a run keeps sums of about 150 bytes.
 const MOST_PAIRS: usize = 10_000_000;
@@ -235,7 +235,7 @@ impl RunFolder {
 
     /// Replaces `timing.csv` by the sums of all appended batches.
     pub(crate) fn write_timing(&mut self) -> Result<(), RunError> {
-        let text = TIMING_HEADER.to_owned() + &self.timing.to_csv(&self.plan, self.next_batch);
+        let text = self.timing.to_csv(&self.plan, self.next_batch);
         self.timing_file = None;
         Ok(write_whole(&self.path.join(TIMING_FILE), text.as_bytes())?)
     }
@@ -250,7 +250,9 @@ impl RunFolder {
             self.write_timing()?;
             OpenOptions::new().append(true).open(&path).map_err(RunError::unwritable(&path))?
         };
-        file.write_all(timing.to_csv(&self.plan, batches).as_bytes()).map_err(RunError::unwritable(&path))?;
+        let text = timing.to_csv(&self.plan, batches);
+        let (_, rows) = text.split_once('\n').expect("a table has a header");
+        file.write_all(rows.as_bytes()).map_err(RunError::unwritable(&path))?;
         self.timing.extend(timing);
         self.timing_file = Some(file);
         Ok(())

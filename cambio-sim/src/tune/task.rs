@@ -12,7 +12,7 @@ use super::result::{MethodName, TuningResult};
 use super::values::Values;
 use super::{Candidates, ResponsePoint};
 use crate::plan::{Experiment, Focal, Lineups, Payoff, PlanError};
-use crate::study::{SettingOptions, StudyDriver, StudyError, in_range};
+use crate::study::{SettingOptions, StudyError, in_range, scores_of};
 use crate::table::Table;
 
 /// The maximum number of values for the methods sweep and race.
@@ -284,8 +284,6 @@ impl TuneOptions {
         let wrong = |error: serde_json::Error| StudyError::Task(error.to_string());
         let RemoteRequest { specs, field, which } = serde_json::from_str(request).map_err(wrong)?;
         let candidates = Candidates::new(self, roster, &specs, &field)?;
-        let scores = candidates.scores(&mut StudyDriver::new(executor, &mut |_| ()), &which, deals.clone())?;
-        let of_deal = |deal: usize| scores.iter().map(|scores| scores[deal]).collect_vec();
-        Ok(json!((0..(deals.end - deals.start) as usize).map(of_deal).collect_vec()).to_string())
+        scores_of(executor, (deals, which.len()), |deal, place| candidates.score(which[place], deal))
     }
 }
