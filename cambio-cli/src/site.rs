@@ -38,8 +38,7 @@ pub(super) fn write(stored: &StoredRun, out: &Path) -> CliResult {
     let file = OutputFile::reserve(out)?;
     let plan = &stored.plan;
     // The agents of the page: this program may have other agents.
-    let roster = cambio_agents::roster();
-    let catalogue = Catalogue::of_browser(roster.clone());
+    let catalogue = Catalogue::of_browser(cambio_agents::roster());
     for agent in &plan.agents {
         catalogue.agent(&agent.spec).map_err(|error| format!("a page cannot replay this run: {error}"))?;
     }
@@ -54,7 +53,6 @@ pub(super) fn write(stored: &StoredRun, out: &Path) -> CliResult {
         )
         .into());
     }
-    let key = stored.playable(&roster)?.key(0);
     let mut rows = Vec::new();
     for block in stored.blocks()? {
         rows.extend(block?.1.matches.iter().map(|row| {
@@ -65,11 +63,11 @@ pub(super) fn write(stored: &StoredRun, out: &Path) -> CliResult {
     let agents: Vec<&str> = plan.agents.iter().map(|agent| agent.spec.as_str()).collect();
     let mut run = json!({
         "format": "cambio-published-run/1", "title": if plan.name.is_empty() { "A Cambio experiment" } else { &plan.name },
-        "run_id": plan.run_id(), "program": stored.program(), "seed": key.seed.to_string(),
-        "agent_seed": key.agents.to_string(), "deals": plan.deals, "agents": agents,
+        "run_id": plan.run_id(), "program": stored.program(), "seed": plan.seed.to_string(),
+        "agent_seed": plan.agent_seed.to_string(), "deals": plan.deals, "agents": agents,
         "tables": plan.cells.iter().map(published).collect::<Vec<_>>(), "rows": rows,
     });
-    if let Some(fields) = run.as_object_mut().filter(|_| key.agents == Seed::AGENTS) {
+    if let Some(fields) = run.as_object_mut().filter(|_| plan.agent_seed == Seed::AGENTS) {
         fields.shift_remove("agent_seed");
     }
     file.write(|file| writeln!(file, "{run}"))?;

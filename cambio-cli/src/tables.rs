@@ -29,13 +29,11 @@ pub(super) fn print(
     timing: &Timing,
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let text = match format {
-        Format::Table => derived.tables(plan, timing).text(),
-        Format::Csv => Table::of(&derived.summary).csv(),
-        Format::Json => serde_json::to_string_pretty(derived)? + "\n",
-        Format::Md => derived.tables(plan, timing).markdown(),
-    };
-    unless_closed(stdout().write_all(text.as_bytes()), "table")
+    if format == Format::Json {
+        let text = serde_json::to_string_pretty(derived)? + "\n";
+        return unless_closed(stdout().write_all(text.as_bytes()), "table");
+    }
+    print_rows(&derived.summary, format, || derived.tables(plan, timing))
 }
 
 /// The result of printing `what`. A closed output is not an error.

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_sim::{CheckOutcome, PlayedBatches, ReplayScope, StoredRun, verify_with};
+use cambio_sim::{CheckOutcome, PlayedBatches, ReplayScope, StoredRun, verify};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::{count, plain, stdout};
@@ -59,7 +59,7 @@ fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) -> CliResult 
         }
         stored => stored?,
     };
-    let findings = verify_with(&stored, roster, replay);
+    let findings = verify(&stored, roster, replay);
     let mut out = stdout();
     for wrong in &findings.wrong {
         writeln!(out, "wrong: {}", plain(wrong))?;

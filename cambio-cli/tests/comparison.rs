@@ -45,7 +45,6 @@ fn comparisons_need_the_same_rules_seats_and_opponents() {
     let marked: Vec<&str> = shown.lines().filter(|line| line.contains(" † ") || line.ends_with(" †")).collect();
     assert_eq!(marked.len(), 2, "{shown}");
     for note in [
-        "The runs A, C have the same seed, so they play the same deals and are not independent.",
         "2 of 3 agents of several runs have other opponents or other seats in some runs, marked with †.",
         "Not compared, because only one run has the table: classic, 3 seats (A); mine, 2 seats (E); mine, 2 seats, rules of F (F).",
         "The rules mine of F differ from the rules of the same name of E; their results are not comparable.",

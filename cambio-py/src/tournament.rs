@@ -9,7 +9,7 @@ use cambio_agents::{Roster, roster};
 use cambio_report::{Run, of_run};
 use cambio_sim::{
     Derived, DocumentedTable, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, ReplayScope,
-    RunError, RunFolder, Runner, StoredRun, derive, verify_with,
+    RunError, RunFolder, Runner, StoredRun, derive, verify,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -142,7 +142,7 @@ pub(crate) fn _verify(
     let roster = roster_with(py, &agents)?;
     let scope = if all { ReplayScope::All } else { ReplayScope::Sample(20) };
     let check = || {
-        let findings = verify_with(&StoredRun::open(&folder)?, &roster, scope);
+        let findings = verify(&StoredRun::open(&folder)?, &roster, scope);
         let wrong = findings.wrong.into_iter().chain(findings.unfinished).collect();
         Ok((findings.replayed, wrong, findings.unreplayed))
     };

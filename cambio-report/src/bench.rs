@@ -16,7 +16,7 @@ use cambio_core::{AgentError, Rules, Seat};
 use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, build_aside, write_whole};
 use cambio_sim::{
     CheckOutcome, Experiment, PlayError, PlayablePlan, ReplayScope, Report, RunError, RunFolder, StoredRun, Worker,
-    read_rules, verify_with,
+    read_rules, verify,
 };
 use cambio_solve::{AgentPolicy, Game, InfosetPolicy, InfosetView, Limits, SolveError};
 
@@ -380,7 +380,7 @@ impl<'a> Bench<'a> {
             Err(error @ RunError::Damaged(_)) => return Ok(BenchCheck::wrong(name, &error.to_string())),
             Err(error) => return Err(error.into()),
         };
-        let findings = verify_with(&stored, self.roster, replay);
+        let findings = verify(&stored, self.roster, replay);
         let replayed = findings.replayed;
         let found = |outcome, finding: &str| BenchCheck { replayed, ..BenchCheck::new(name, outcome, finding) };
         let outcome = findings.outcome(&stored);

@@ -1,14 +1,12 @@
 //! Compares the results of agents in several runs.
 
-use std::collections::BTreeSet;
-
 use cambio_core::Rules;
 use cambio_core::text::noun;
 use cambio_exec::Estimate;
 use cambio_stats::{Interval, LEVEL, Support, independent_difference, t_quantile};
 use itertools::Itertools;
 
-use crate::digest::{BEYOND, CellDigest, Digest, FEW_DEALS, estimate, is_beyond};
+use crate::digest::{BEYOND, CellDigest, Digest, estimate, few_deals_note, is_beyond};
 use crate::disk::RunError;
 use crate::plan::{Cell, Payoff, Plan};
 use crate::rows::cell_table;
@@ -73,20 +71,13 @@ impl ComparedTable {
 struct RunScore {
     table: usize,
     run: usize,
-    /// The agent's spec.
-    label: String,
     /// The mean payoff, without the luck of the cards if the run measures it.
     mean: Interval,
-    /// The number of the field: results at a table are comparable if and only if they have the same number. Then the
-    /// agents meet the same opponents in the same seats.
-    field: usize,
     /// Whether the field is not the field of the agent's first result.
     is_other_field: bool,
     /// The first comparable run; `None` if the run itself is the first.
     from: Option<usize>,
-    /// The mean minus the mean in the first comparable run, with the number of deals that both runs have. If it is not 0, the
-    /// difference is paired by deal; otherwise the runs are independent.
-    difference: Option<(Estimate, u64)>,
+    row: ComparisonRow,
 }
 
 cell_table! {
@@ -104,14 +95,15 @@ cell_table! {
         mean: Estimate => "payoff" [Ends] as "*",
         /// Whether the luck of the cards is subtracted.
         adjusted: bool,
-        /// The number of the field: only rows with the same rules, seats and field are comparable.
+        /// The number of the field: only rows with the same rules, seats and field are comparable. Their agents meet the same opponents in
+        /// the same seats.
         field: usize,
         /// The folder of the first comparable run; empty if this run is the first.
         from: Option<String>,
         /// The mean in this run minus the mean in the first comparable run. The simultaneous interval is over all differences of
         /// the table.
         difference: Option<Estimate> => "payoff" [Ends, Simultaneous],
-        /// The number of deals that both runs have.
+        /// The number of deals that both runs have. If it is not 0, the difference is paired by deal; otherwise the runs are independent.
         shared_deals: Option<u64> => "deals",
     }
 }
@@ -162,43 +154,60 @@ impl Comparison {
                     fields.push(own);
                     fields.len() - 1
                 });
-                let label = planned.label.clone();
-                let mut earlier = scores.iter().filter(|score| score.label == label);
-                let is_other_field = earlier.clone().next().is_some_and(|first| first.field != field);
-                let from = earlier.find(|score| score.field == field).map(|score| score.run);
-                scores.push(RunScore { table, run, label, mean, field, is_other_field, from, difference: None });
+                let mut earlier = scores.iter().filter(|score| score.row.agent == planned.label);
+                let is_other_field = earlier.clone().next().is_some_and(|first| first.row.field != field + 1);
+                let from = earlier.find(|score| score.row.field == field + 1).map(|score| score.run);
+                let row = ComparisonRow {
+                    rules: cell.rules.name().to_owned(),
+                    seats: cell.seats,
+                    agent: planned.label.clone(),
+                    run: self.runs[run].stored.path.display().to_string(),
+                    payoff: self.payoff.name().replace(' ', "_"),
+                    deals: mean.clusters,
+                    mean: estimate(&mean),
+                    adjusted: plan.measures_luck(),
+                    field: field + 1,
+                    ..ComparisonRow::default()
+                };
+                scores.push(RunScore { table, run, mean, is_other_field, from, row });
             }
         }
         let count = scores.iter().filter(|score| score.from.is_some()).count();
         let level = 1.0 - (1.0 - LEVEL) / count as f64;
         let differences: Vec<_> = scores.iter().map(|score| self.difference(score, &scores, level)).collect();
-        scores.iter_mut().zip(differences).for_each(|(score, difference)| score.difference = difference);
+        for (score, (from, difference, deals)) in
+            scores.iter_mut().zip(differences).filter_map(|(score, found)| Some((score, found?)))
+        {
+            score.row.from = Some(from);
+            (score.row.difference, score.row.shared_deals) = (Some(difference), Some(deals));
+        }
         let average = |label: &String| {
-            let own = scores.iter().filter(|score| score.label == *label).map(|score| score.mean.mean);
+            let own = scores.iter().filter(|score| score.row.agent == *label).map(|score| score.mean.mean);
             self.payoff.sign() * own.clone().sum::<f64>() / own.count() as f64
         };
-        let labels = scores.iter().map(|score| score.label.clone()).unique();
+        let labels = scores.iter().map(|score| score.row.agent.clone()).unique();
         let labels: Vec<String> = labels.sorted_by(|one, other| average(other).total_cmp(&average(one))).collect();
-        scores.sort_by_key(|score| labels.iter().position(|label| *label == score.label));
+        scores.sort_by_key(|score| labels.iter().position(|label| *label == score.row.agent));
         scores
     }
 
-    /// The difference of a result at a table from the first comparable one, with a simultaneous interval at this level.
-    fn difference(&self, own: &RunScore, scores: &[RunScore], level: f64) -> Option<(Estimate, u64)> {
-        let from = own.from?;
-        let one = &own.mean;
-        let other = &scores.iter().find(|score| score.run == from && score.label == own.label)?.mean;
+    /// The difference of a result at a table from the first comparable one, with a simultaneous interval at this level: the other run, the
+    /// difference, and the number of shared deals.
+    fn difference(&self, own: &RunScore, scores: &[RunScore], level: f64) -> Option<(String, Estimate, u64)> {
+        let (from, agent, one) = (own.from?, &own.row.agent, &own.mean);
+        let other = scores.iter().find(|score| score.run == from && score.row.agent == *agent)?;
+        let (run, other) = (other.row.run.clone(), &other.mean);
         let [(plan, _, cell), (other_plan, _, other_cell)] =
             [self.cell(own.table, own.run)?, self.cell(own.table, from)?];
         let is_fixed = [one, other].iter().all(|mean| mean.half_width() == Some(0.0));
         if plan.seed != other_plan.seed || is_fixed {
             let simultaneous = independent_difference(one, other, level);
             let difference = Estimate { mean: one.mean - other.mean, simultaneous, ..Estimate::default() };
-            return Some((difference.with_ends(independent_difference(one, other, LEVEL)), 0));
+            return Some((run, difference.with_ends(independent_difference(one, other, LEVEL)), 0));
         }
-        let paired = cell.difference_from(plan.agent(&own.label)?, (other_cell, other_plan.agent(&own.label)?))?;
+        let paired = cell.difference_from(plan.agent(agent)?, (other_cell, other_plan.agent(agent)?))?;
         let simultaneous = paired.ends_at(t_quantile(0.5 + level / 2.0, paired.freedom()));
-        Some((Estimate { simultaneous, ..estimate(&paired) }, paired.clusters))
+        Some((run, Estimate { simultaneous, ..estimate(&paired) }, paired.clusters))
     }
 
     /// The letters of the runs for which this is true.
@@ -229,28 +238,6 @@ impl Comparison {
         let mut means = self.scores.iter().map(|score| score.mean);
         if self.payoff.support() == Support::Share && means.any(|mean| is_beyond(mean.mean, mean.ends())) {
             notes.push(BEYOND.to_owned());
-        }
-        let part = self.letters(|run| !stored(run).is_complete());
-        if !part.is_empty() {
-            notes.push(format!("Incomplete: {part}. The numbers are based on the deals that were played."));
-        }
-        let is_short = |score: &RunScore| score.mean.clusters < FEW_DEALS;
-        let short = self.letters(|run| self.scores.iter().any(|score| score.run == run && is_short(score)));
-        if !short.is_empty() {
-            notes.push(format!("Fewer than {FEW_DEALS} deals: {short}. Their intervals are rough."));
-        }
-        let seeds: BTreeSet<String> = self.runs.iter().map(|run| run.stored.plan.seed.to_string()).collect();
-        for seed in seeds {
-            let is_meant = |run: usize| stored(run).plan.seed.to_string() == seed;
-            let own =
-                |table: &ComparedTable| (0..self.runs.len()).filter(|&run| is_meant(run) && table.has(run)).count();
-            if self.tables.iter().any(|table| own(table) > 1) {
-                notes.push(format!(
-                    "The runs {} have the same seed, so they play the same deals and are not independent. Their differences are paired \
-                     by deal.",
-                    self.letters(is_meant)
-                ));
-            }
         }
         let single = self.tables.iter().filter(|table| table.runs() == 1);
         let single = single.map(|table| format!("{} ({})", table.title, self.letters(|run| table.has(run)))).join("; ");
@@ -290,7 +277,7 @@ impl Comparison {
 
     /// The results of each agent at a table.
     fn agents_at(&self, table: usize) -> Vec<&[RunScore]> {
-        let agents = self.scores.chunk_by(|one, next| (one.table, &one.label) == (next.table, &next.label));
+        let agents = self.scores.chunk_by(|one, next| (one.table, &one.row.agent) == (next.table, &next.row.agent));
         agents.filter(|scores| scores[0].table == table).collect()
     }
 
@@ -311,19 +298,19 @@ impl Comparison {
                         in_full(score.mean.mean, score.mean.ends(), 3) + mark
                     })
                 };
-                std::iter::once(scores[0].label.clone()).chain((0..self.runs.len()).map(mean)).collect_vec()
+                std::iter::once(scores[0].row.agent.clone()).chain((0..self.runs.len()).map(mean)).collect_vec()
             };
             let heads = std::iter::once("agent".to_owned()).chain(self.runs.iter().map(|run| run.letter.to_string()));
             let means = Table::shown(heads, agents.iter().map(means));
             parts.push((format!("{}, {}\n", table.title, self.payoff.unit()), means, String::new()));
             let difference = |score: &RunScore| {
-                let (difference, shared_deals) = score.difference?;
-                let deals = match shared_deals {
+                let difference = score.row.difference?;
+                let deals = match score.row.shared_deals? {
                     0 => "independent".to_owned(),
                     deals => format!("paired by {deals} {}", noun(deals, "deal")),
                 };
                 Some([
-                    score.label.clone(),
+                    score.row.agent.clone(),
                     format!("{} − {}", self.runs[score.run].letter, self.runs[score.from?].letter),
                     signed(difference.mean, 4),
                     ends(difference.ends(), 4),
@@ -335,30 +322,14 @@ impl Comparison {
             let differences = Table::shown(heads, agents.into_iter().flatten().filter_map(difference));
             parts.extend((!differences.rows.is_empty()).then(|| (String::new(), differences, String::new())));
         }
-        Tables { title: self.runs.iter().map(run).collect(), parts, notes: String::new() }
+        let deals = self.scores.iter().map(|score| score.row.deals);
+        Tables { title: self.runs.iter().map(run).collect(), parts, notes: few_deals_note(deals) }
     }
 
     /// The comparison as rows: by table, agent and run.
     pub fn rows(&self) -> Vec<ComparisonRow> {
-        let name = |run: usize| self.runs[run].stored.path.display().to_string();
-        let row = |score: &RunScore| {
-            let (table, difference) = (&self.tables[score.table], score.difference);
-            ComparisonRow {
-                rules: table.rules.name().to_owned(),
-                seats: table.seats,
-                agent: score.label.clone(),
-                run: name(score.run),
-                payoff: self.payoff.name().replace(' ', "_"),
-                deals: score.mean.clusters,
-                mean: estimate(&score.mean),
-                adjusted: self.runs[score.run].stored.plan.measures_luck(),
-                field: score.field + 1,
-                from: difference.and(score.from).map(name),
-                difference: difference.map(|(difference, _)| difference),
-                shared_deals: difference.map(|(_, deals)| deals),
-            }
-        };
-        self.scores.iter().filter(|score| self.tables[score.table].runs() > 1).map(row).collect()
+        let scores = self.scores.iter().filter(|score| self.tables[score.table].runs() > 1);
+        scores.map(|score| score.row.clone()).collect()
     }
 }
 

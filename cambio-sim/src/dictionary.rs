@@ -67,12 +67,6 @@ impl DocumentedTable {
         }
         table
     }
-
-    /// Adds a column, or several columns with a name in angle brackets, that the row type does not declare.
-    fn with(mut self, name: &str, kind: &'static str, unit: &'static str, meaning: &str) -> DocumentedTable {
-        self.columns.push(Column { kind, may_be_empty: true, ..Column::declared(name, meaning, unit) });
-        self
-    }
 }
 
 /// The tables of runs and tunings.
@@ -103,24 +97,15 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         DocumentedTable::of::<ComparisonRow>("report", "A B"),
         DocumentedTable::of::<AdviceRow>("advise", "--format csv"),
         DocumentedTable::of::<SuiteRow>("advise", "--suite"),
-        DocumentedTable::of::<ResponsePoint>("tune", "curve.csv").with(
-            "<parameter>",
-            "text",
-            "",
-            "A column for each tuned parameter, with its value.",
-        ),
-        DocumentedTable::of::<ScoreRow>("tune", "scores.csv").with(
-            "<agent>",
-            "float64",
-            "payoff",
-            "A column for each candidate, with its payoff in the deal; empty after the candidate is eliminated.",
-        ),
+        DocumentedTable::of::<ResponsePoint>("tune", "curve.csv"),
+        DocumentedTable::of::<ScoreRow>("tune", "scores.csv"),
     ]);
     tables
 }
 
 table! {
-    /// A row of `scores.csv`: the payoffs of all candidates against one field in one deal. CMA-ES does not write this file.
+    /// A row of `scores.csv`: the payoffs of all candidates against one field in one deal. A further column for each
+    /// candidate has its payoff in the deal; it is empty after the candidate is eliminated. CMA-ES does not write this file.
     ScoreRow {
         /// The field, that is, the opponents, separated by ` | `.
         field: String,

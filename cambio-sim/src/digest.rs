@@ -29,9 +29,9 @@ pub use text::{FEW_DEALS, few_deals_note};
 
 /// The sums of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Digest {
+pub(crate) struct Digest {
     /// The sums of each cell, in the order of the plan.
-    pub cells: Vec<CellDigest>,
+    pub(crate) cells: Vec<CellDigest>,
     /// The number of blocks that were played.
     blocks: u64,
     faults: Vec<FaultRow>,

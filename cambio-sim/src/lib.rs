@@ -65,7 +65,6 @@ pub use play::{AgentFault, BlockRows, PlayError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};
 pub use run::{
     CheckOutcome, Findings, PlanPlayer, PlayProgress, ReplayScope, Report, Runner, StoredMatch, derive, verify,
-    verify_with,
 };
 pub use store::{RunFolder, StoredRun};
 pub use study::{RemotePlayer, SettingOptions, StudyDriver, StudyError, StudyStep, TableOptions, read_options};

@@ -20,7 +20,7 @@ use read::BatchReader;
 pub use read::derive;
 pub(crate) use read::sums;
 pub use replay::StoredMatch;
-pub use verify::{CheckOutcome, Findings, ReplayScope, verify, verify_with};
+pub use verify::{CheckOutcome, Findings, ReplayScope, verify};
 
 /// The report of a run.
 #[derive(Debug)]

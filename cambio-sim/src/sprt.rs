@@ -4,7 +4,6 @@ use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use cambio_agents::Roster;
-use cambio_core::rng::Seed;
 use cambio_exec::Executor;
 use cambio_stats::sprt::{FIRST_LOOK, Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo};
 use cambio_stats::stopping::{MedianEstimate, Steps, StoppedTest};
@@ -71,12 +70,6 @@ const MAX_ELO: f64 = 5000.0;
 pub struct SprtResult {
     /// The test.
     pub options: SprtOptions,
-    /// The name of the preset, or the path of the rule file.
-    pub rules: String,
-    /// The number of seats.
-    pub seats: usize,
-    /// The seed of the deals.
-    pub seed: Seed,
     /// The verdict; undecided if all deals were used.
     pub verdict: Verdict,
     /// The log likelihood ratio.
@@ -111,7 +104,7 @@ impl SprtResult {
 
     /// The result as an object, for programs.
     pub fn to_json(&self) -> serde_json::Value {
-        let SprtResult { options, rules, seats, seed, .. } = self;
+        let (options, table) = (&self.options, &self.options.setting.table);
         let score = self.scores.interval(2.0, Support::Share);
         let adjusted = self.adjusted.as_ref().and_then(|_| self.mean());
         let verdict = match self.verdict {
@@ -122,8 +115,8 @@ impl SprtResult {
         json!({
             "version": env!("CARGO_PKG_VERSION"), "estimate": self.estimate.map(|found| found.median),
             "estimate_low": self.estimate.map(|found| found.low), "estimate_high": self.estimate.map(|found| found.high),
-            "agent": options.agent, "other": options.other, "rules": rules, "seats": seats,
-            "seed": seed.to_string(), "elo_0": options.elo0, "elo_1": options.elo1,
+            "agent": options.agent, "other": options.other, "rules": table.rules(), "seats": table.seats(),
+            "seed": table.seed("sprt").to_string(), "elo_0": options.elo0, "elo_1": options.elo1,
             "alpha": options.alpha, "beta": options.beta, "verdict": verdict, "log_likelihood_ratio": self.ratio,
             "bounds": [self.bounds.0, self.bounds.1], "deals": self.deals, "matches": self.matches,
             "counts": self.counts, "score": score.map(|score| score.mean),
@@ -200,13 +193,10 @@ impl SequentialReader {
 
     /// The result of the test in this cell.
     fn answer(self, options: &SprtOptions, cell: &Cell) -> SprtResult {
-        let (deals, ratio, table) = (self.deals(), self.ratio(), &options.setting.table);
+        let (deals, ratio) = (self.deals(), self.ratio());
         let SequentialReader { test, scores, adjusted, .. } = self;
         let mut result = SprtResult {
             options: options.clone(),
-            rules: table.rules().to_owned(),
-            seats: cell.seats,
-            seed: table.seed("sprt"),
             verdict: test.verdict_at(deals, ratio),
             ratio,
             bounds: test.bounds(),

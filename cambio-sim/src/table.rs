@@ -132,13 +132,13 @@ impl Tables {
         format!("{}{}{}", self.title, self.parts.iter().map(table).collect::<String>(), self.notes)
     }
 
-    /// The tables as Markdown, each with the line above it.
+    /// The title and the tables as Markdown, each with the line above it.
     pub fn markdown(&self) -> String {
         let part = |(above, table, _): &(String, Table, String)| {
             let gap = if above.is_empty() { "" } else { "\n" };
             format!("{above}{gap}{}", table.markdown())
         };
-        self.parts.iter().map(part).collect::<Vec<_>>().join("\n")
+        self.title.clone() + &self.parts.iter().map(part).collect::<Vec<_>>().join("\n")
     }
 }
 

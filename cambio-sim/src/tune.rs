@@ -170,7 +170,7 @@ impl Candidates {
 }
 
 table! {
-    /// A point of a response curve: a row of `curve.csv`.
+    /// A point of a response curve: a row of `curve.csv`. A further column for each tuned parameter has its value.
     pub ResponsePoint {
         /// The field, that is, the opponents, separated by ` | `, or in a mixture by ` + `.
         field: String,

@@ -32,7 +32,7 @@ fn the_numbers_of_rows_in_a_ledger_are_checked() {
     let ledger = path.join("ledger.jsonl");
     let honest = std::fs::read_to_string(&ledger).unwrap();
     let findings = |path: &Path| match StoredRun::open(path) {
-        Ok(stored) => verify(&stored, &plan, ReplayScope::Sample(1)).wrong.join("; "),
+        Ok(stored) => verify(&stored, &roster(), ReplayScope::Sample(1)).wrong.join("; "),
         Err(error) => error.to_string(),
     };
     assert_eq!(findings(&path), "");
@@ -77,7 +77,7 @@ fn files_that_never_begin_or_never_end_are_refused() {
             let at = format!("{name}, {kind}");
             let run = path.clone();
             let found = in_a_minute(&format!("{at}, verify"), move || match StoredRun::open(&run) {
-                Ok(stored) => verify(&stored, &plan(), ReplayScope::Sample(1)).wrong.join("; "),
+                Ok(stored) => verify(&stored, &roster(), ReplayScope::Sample(1)).wrong.join("; "),
                 Err(error) => error.to_string(),
             });
             assert!(found.contains(name) && !found.contains('\0'), "{at}: {found}");

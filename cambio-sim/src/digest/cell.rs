@@ -38,7 +38,7 @@ pub struct CellDigest {
     /// The measured quantities of each agent, by group of neighbouring deals.
     groups: BTreeMap<u64, Vec<QuantitySums>>,
     /// The payoffs with the luck of the cards.
-    pub raw: PayoffSums,
+    pub(crate) raw: PayoffSums,
     /// The payoffs without the luck of the cards, if the run measures it.
     adjusted: Option<Adjusted>,
     by_seat: Vec<Moments>,
@@ -51,9 +51,9 @@ pub struct CellDigest {
     /// cards if the run measures it.
     by_lineup: Vec<Vec<(usize, i64, i64)>>,
     /// The rankings of all games.
-    pub rankings: Rankings,
+    pub(crate) rankings: Rankings,
     /// The payoffs of every combination of agents, if the plan plays them all.
-    pub game: Option<GameSums>,
+    pub(crate) game: Option<GameSums>,
     matches_a_deal: u64,
     /// The hypothesis about this cell.
     tested: Option<TestedPair>,
@@ -319,7 +319,7 @@ impl CellDigest {
     }
 
     /// The payoffs that tables for people show: without the luck of the cards if the run measures it.
-    pub fn leading(&self) -> &PayoffSums {
+    pub(crate) fn leading(&self) -> &PayoffSums {
         self.adjusted().unwrap_or(&self.raw)
     }
 
@@ -340,7 +340,7 @@ impl CellDigest {
 
     /// The rank of each agent by the mean of the plan's payoff, over the lineups without the agent `left_out`: 1 plus the
     /// number of agents with a better mean. Agents with equal means share a rank. `None` for agents without a match.
-    pub fn ranks(&self, left_out: Option<usize>) -> Vec<Option<usize>> {
+    pub(crate) fn ranks(&self, left_out: Option<usize>) -> Vec<Option<usize>> {
         let mut sums = vec![(0, 0); self.agents];
         let is_in = |lineup: &&Vec<(usize, i64, i64)>| lineup.iter().all(|&(agent, ..)| Some(agent) != left_out);
         for &(agent, n, s) in self.by_lineup.iter().filter(is_in).flatten() {

@@ -367,29 +367,25 @@ impl CellSums<'_> {
                 misfit_f_numerator: test.map(|test| test.freedom.0),
                 misfit_f_denominator: test.map(|test| test.freedom.1),
                 misfit_p: test.map(|test| test.p),
-                nash: shares.nash.as_ref().map(|nash| nash[agent]),
-                nash_score: shares.score.as_ref().map(|score| score[agent]),
+                nash: shares.as_ref().map(|[nash, _]| nash[agent]),
+                nash_score: shares.as_ref().map(|[_, score]| score[agent]),
             }
         };
         self.present().iter().map(row).collect()
     }
 
-    /// The agents' shares in the solutions of the empirical game, with bootstrap intervals over deals.
-    fn shares(&self) -> Shares {
-        let mut shares = Shares::default();
-        let scale = Payoff::RankPoints.scale(self.seat_count());
-        let Some((sums, game)) = self.cell.game.as_ref().and_then(|sums| Some((sums, sums.game(scale)?))) else {
-            return shares;
-        };
-        let Some(nash) = game.nash() else { return shares };
+    /// The agents' shares in the equilibrium of the empirical game and their payoffs against it, by their numbers in the plan, with
+    /// bootstrap intervals over deals.
+    fn shares(&self) -> Option<[Vec<Estimate>; 2]> {
+        let (sums, scale) = (self.cell.game.as_ref()?, Payoff::RankPoints.scale(self.seat_count()));
+        let game = sums.game(scale)?;
+        let nash = game.nash()?;
         let mut rng = resampling(self.plan.seed, streams::GAMES + self.index as u32);
         let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
         let solved: Vec<_> = games.iter().filter_map(|game| Some((game.nash()?, game))).collect();
         let scores: Vec<Vec<f64>> = solved.iter().map(|(nash, game)| game.payoffs(nash)).collect();
-        let shares_of_resamples: Vec<Vec<f64>> = solved.into_iter().map(|(nash, _)| nash).collect();
-        shares.score = Some(estimates(&game.payoffs(&nash), &scores));
-        shares.nash = Some(estimates(&nash, &shares_of_resamples));
-        shares
+        let shares: Vec<Vec<f64>> = solved.into_iter().map(|(nash, _)| nash).collect();
+        Some([estimates(&nash, &shares), estimates(&game.payoffs(&nash), &scores)])
     }
 
     fn seats(&self, fitted: Option<&Strengths>) -> Vec<SeatRow> {
@@ -422,13 +418,6 @@ impl CellSums<'_> {
         };
         (0..self.seat_count()).filter_map(row).collect()
     }
-}
-
-/// The agents' shares in the equilibrium, and their payoffs against it, by their number in the plan.
-#[derive(Default)]
-struct Shares {
-    nash: Option<Vec<Estimate>>,
-    score: Option<Vec<Estimate>>,
 }
 
 /// Values with 95 % percentile intervals from resamples.

@@ -86,7 +86,6 @@ pub(super) fn matches_in(cells: &[Cell], deals: u64) -> u128 {
 /// // Every pair plays deal 0 before deal 1 begins.
 /// let block = plan.block(3);
 /// assert_eq!((block.deal, block.lineup.label()), (1, "random | greedy"));
-/// assert_eq!(plan.batch(plan.batch_count() - 1).end, plan.block_count());
 /// # Ok::<(), cambio_sim::PlanError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -253,7 +252,7 @@ impl Plan {
     }
 
     /// The random key from which the cards and the agents' streams of a deal are derived.
-    pub fn key(&self, deal: u64) -> Key {
+    pub(crate) fn key(&self, deal: u64) -> Key {
         Key { seed: self.seed, agents: self.agent_seed, deal }
     }
 
@@ -309,7 +308,7 @@ impl Plan {
     }
 
     /// The numbers of the blocks of a batch.
-    pub fn batch(&self, batch: u64) -> Range<u64> {
+    pub(crate) fn batch(&self, batch: u64) -> Range<u64> {
         let each = self.blocks_a_batch();
         batch * each..((batch + 1) * each).min(self.block_count())
     }

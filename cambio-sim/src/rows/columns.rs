@@ -215,7 +215,7 @@ impl LuckShare {
     pub const UNITS: i32 = 1_000_000;
 
     /// The luck as a share of the win.
-    pub fn new(share: f64) -> LuckShare {
+    pub(crate) fn new(share: f64) -> LuckShare {
         LuckShare(Some((share * f64::from(LuckShare::UNITS)).round_ties_even() as i32))
     }
 

@@ -170,17 +170,19 @@ impl Findings {
 }
 
 /// Checks a run: the hashes of all batches, bytes that the ledger does not cover, the derived files, and a replay of some
-/// batches. Unreadable files are reported as findings. Without a plan, no batch is replayed, only its records.
+/// batches with the agents of the roster. Unreadable files are reported as findings. If the roster lacks an agent of the run, the rest is
+/// checked, and [`Findings::unreplayed`] contains the reason. Without batches to replay, the agents are not needed.
 ///
 /// ```
 /// use std::path::Path;
 /// use cambio_sim::{Executor, Experiment, ReplayScope, RunFolder, Runner, StoredRun, verify};
 ///
 /// let experiment = Experiment { deals: 10, ..Experiment::at("classic", 2, &["random", "greedy"]) };
-/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// let roster = cambio_agents::roster();
+/// let plan = experiment.plan(&roster, Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-verify-{}", std::process::id()));
 /// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
-/// let check = || verify(&StoredRun::open(&path).unwrap(), &plan, ReplayScope::All).wrong;
+/// let check = || verify(&StoredRun::open(&path).unwrap(), &roster, ReplayScope::All).wrong;
 /// assert!(check().is_empty());
 ///
 /// // A single changed digit is detected.
@@ -190,9 +192,10 @@ impl Findings {
 /// # std::fs::remove_dir_all(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>, replay: ReplayScope) -> Findings {
-    let plan = plan.into();
-    let mut findings = Findings::default();
+pub fn verify(stored: &StoredRun, roster: &Roster, replay: ReplayScope) -> Findings {
+    let plan = (replay != ReplayScope::Sample(0)).then(|| stored.playable(roster)).transpose();
+    let (plan, unreplayed) = plan.map_or_else(|error| (None, vec![error.to_string()]), |plan| (plan, Vec::new()));
+    let mut findings = Findings { unreplayed, ..Findings::default() };
     let loose = stored.uncovered();
     if stored.claims_complete {
         findings.wrong = loose;
@@ -213,7 +216,7 @@ pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>,
     };
     let chosen = (0..chosen).map(|number| (u128::from(number) * u128::from(entries) / u128::from(chosen)) as u64);
     let chosen: BTreeSet<u64> = chosen.collect();
-    match findings.compare(stored, plan, &chosen) {
+    match findings.compare(stored, plan.as_ref(), &chosen) {
         Err(error) => findings.wrong.push(error.to_string()),
         Ok(derived) => {
             // The derived files of an unfinished run may be older than its rows.
@@ -223,17 +226,8 @@ pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>,
             findings.has_tables = derived.is_some();
         }
     }
-    if let Some(plan) = plan {
+    if let Some(plan) = &plan {
         findings.replay(stored, plan, &chosen);
     }
-    findings
-}
-
-/// Like [`verify`], with the agents of a roster. If the roster lacks an agent of the run, the rest is checked, and
-/// [`Findings::unreplayed`] contains the reason. Without batches to replay, the agents are not needed.
-pub fn verify_with(stored: &StoredRun, roster: &Roster, replay: ReplayScope) -> Findings {
-    let plan = (replay != ReplayScope::Sample(0)).then(|| stored.playable(roster)).transpose();
-    let mut findings = verify(stored, plan.as_ref().ok().and_then(Option::as_ref), replay);
-    findings.unreplayed.extend(plan.err().map(|error| error.to_string()));
     findings
 }
