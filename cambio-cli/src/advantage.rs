@@ -1,38 +1,21 @@
 //! `cambio advantage`.
 
-use std::io::Write;
+use std::io::Write as _;
 
 use cambio_agents::Roster;
 use cambio_sim::digest::few_deals_note;
-use cambio_sim::{AdvantageOptions, AdvantageResult, StudyDriver};
+use cambio_sim::{AdvantageOptions, AdvantageResult};
 use cambio_stats::Interval;
 
 use crate::exit::CliResult;
 use crate::say::count;
-use crate::setting::ThreadArgs;
-use crate::solve::Format;
-use crate::study::{Shown, StudyArgs, play};
+use crate::study::PrintedStudy;
 use crate::tables::ALL_AGREE;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    #[command(flatten)]
-    options: AdvantageOptions,
-    #[command(flatten)]
-    study: StudyArgs,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
+pub(super) type Args = PrintedStudy<AdvantageOptions>;
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let StudyArgs { threads: ThreadArgs { threads, quiet }, out } = &args.study;
-    let study = |driver: &mut StudyDriver<'_>| args.options.run(roster, driver);
-    play((*threads, *quiet), out.as_deref(), args.format, study, |worth| {
-        let mut text = Vec::new();
-        print(worth, &mut text)?;
-        Ok(Shown { text, json: worth.to_json(), files: Vec::new() })
-    })
+    args.play(|driver| args.options.run(roster, driver), AdvantageResult::to_json, print)
 }
 
 /// A mean with its interval, in percent of a win. If all deals agree, the interval is not symmetric.
@@ -47,7 +30,7 @@ fn percent(interval: &Interval) -> String {
     format!("{:+7.2} {text}", 100.0 * interval.mean)
 }
 
-fn print(worth: &AdvantageResult, out: &mut impl Write) -> std::io::Result<()> {
+fn print(worth: &AdvantageResult, out: &mut Vec<u8>) -> std::io::Result<()> {
     let AdvantageResult { options, rules, agent, deals, .. } = worth;
     let (over, seats) = (&options.over, options.table.seats());
     writeln!(out, "{agent} against {over} on {rules}, {seats} seats, {}", count(*deals, "deal"))?;

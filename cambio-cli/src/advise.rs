@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_exec::read_text;
-use cambio_sim::{AdviceOptions, TestPosition, measure_suite, read_rules, suite_table};
+use cambio_sim::{AdviceOptions, measure_suite, read_rules, suite_table};
 
 use crate::exit::{CliResult, Exit};
 use crate::run::stop_on_signal;
@@ -33,9 +33,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(file) = &args.suite {
         let shown = plain(&file.display().to_string());
         let text = read_text(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
-        let suite = TestPosition::read_all(&text).map_err(|error| format!("{shown}: {error}"))?;
         let agent = roster.parse(&args.options.agent)?;
-        let rows = measure_suite(&suite, &agent)?;
+        let rows = measure_suite(&text, &agent).map_err(|error| format!("{shown}: {error}"))?;
         print_rows(&rows, args.format, || suite_table(&rows, &agent.to_string()))?;
         return Ok(Exit::Done);
     }

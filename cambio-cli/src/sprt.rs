@@ -1,9 +1,8 @@
 //! `cambio sprt`.
 
-use std::io::Write;
+use std::io::Write as _;
 
 use cambio_agents::Roster;
-use cambio_sim::StudyDriver;
 use cambio_sim::sprt::{SprtOptions, SprtResult};
 use cambio_stats::Support;
 use cambio_stats::sprt::{FIRST_LOOK, Verdict};
@@ -11,32 +10,15 @@ use cambio_stats::stopping::MedianEstimate;
 
 use crate::exit::CliResult;
 use crate::say::count;
-use crate::setting::ThreadArgs;
-use crate::solve::Format;
-use crate::study::{Shown, StudyArgs, play};
+use crate::study::PrintedStudy;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    #[command(flatten)]
-    options: SprtOptions,
-    #[command(flatten)]
-    study: StudyArgs,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
+pub(super) type Args = PrintedStudy<SprtOptions>;
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let StudyArgs { threads: ThreadArgs { threads, quiet }, out } = &args.study;
-    let study = |driver: &mut StudyDriver<'_>| args.options.run(roster, driver);
-    play((*threads, *quiet), out.as_deref(), args.format, study, |answer| {
-        let mut text = Vec::new();
-        print(answer, &mut text)?;
-        Ok(Shown { text, json: answer.to_json(), files: Vec::new() })
-    })
+    args.play(|driver| args.options.run(roster, driver), SprtResult::to_json, print)
 }
 
-fn print(answer: &SprtResult, out: &mut impl Write) -> std::io::Result<()> {
+fn print(answer: &SprtResult, out: &mut Vec<u8>) -> std::io::Result<()> {
     let SprtOptions { agent, other, elo0, elo1, alpha, beta, .. } = &answer.options;
     match answer.verdict {
         Verdict::Second => {

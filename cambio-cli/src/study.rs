@@ -24,6 +24,35 @@ pub(super) struct StudyArgs {
     pub(super) out: Option<PathBuf>,
 }
 
+/// The options of a command that prints the result of a study.
+#[derive(Debug, clap::Args)]
+pub(super) struct PrintedStudy<O: clap::Args> {
+    #[command(flatten)]
+    pub(super) options: O,
+    #[command(flatten)]
+    study: StudyArgs,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+impl<O: clap::Args> PrintedStudy<O> {
+    /// Runs the study and prints its result.
+    pub(super) fn play<T>(
+        &self,
+        study: impl FnOnce(&mut StudyDriver<'_>) -> Result<T, StudyError>,
+        json: impl FnOnce(&T) -> Value,
+        print: impl FnOnce(&T, &mut Vec<u8>) -> std::io::Result<()>,
+    ) -> CliResult {
+        let StudyArgs { threads: ThreadArgs { threads, quiet }, out } = &self.study;
+        play((*threads, *quiet), out.as_deref(), self.format, study, |result| {
+            let mut text = Vec::new();
+            print(result, &mut text)?;
+            Ok(Shown { text, json: json(result), files: Vec::new() })
+        })
+    }
+}
+
 /// A result: as text, as an object, and as the files of its folder.
 pub(super) struct Shown {
     pub(super) text: Vec<u8>,

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use cambio_core::text::duration;
 use cambio_sim::digest::{BEYOND, RESAMPLES, SEAT_DEALS, is_beyond};
 use cambio_sim::rows::{MEASURES, Measure};
-use cambio_sim::{BehaviourRow, Derived, Estimate, Payoff, Plan, PlayedBatches, RatingRow, SeatRow, Timing};
+use cambio_sim::{
+    BehaviourRow, Derived, Estimate, Payoff, Plan, PlayedBatches, RatingRow, SeatRow, SummaryRow, Timing,
+};
 use cambio_stats::ratings::Fit;
 use serde_json::json;
 
@@ -117,50 +119,42 @@ impl CellReport<'_> {
     }
 
     fn standing(&self) -> ReportTable {
-        let forfeits = self.ranked.agents.iter().any(|agent| agent.summary.forfeits > 0);
-        let ranks = self.ranked.compares().then_some(["rank", "without one"]);
-        let is_adjusted = self.plan.measures_luck();
-        let round = if is_adjusted { "points a round with luck" } else { "points a round" };
-        let mut columns = vec!["rank points", "share of wins", "margin", round, "deals", "matches"];
-        if is_adjusted {
-            columns.splice(2..2, ["rank points with luck", "wins with luck"]);
-        }
-        // The mean points a match have their own column only if they are the payoff, because rounds are easier to compare.
-        let points = (self.plan.payoff == Payoff::Points).then_some("points a match");
-        columns.splice(0..0, points);
-        columns.splice(0..0, ranks.into_iter().flatten());
-        columns.extend(forfeits.then_some("forfeits"));
-        let row = |(head, agent): (String, &RankedAgent<'_>)| {
-            let row = agent.summary;
-            let show = |mean: Option<&Estimate>, payoff: Payoff| {
-                mean.map_or_else(|| NONE.to_owned(), |mean| plus_minus(mean.mean, mean.ends(), payoff.digits()))
-            };
-            let leading = |payoff| show(row.leading(payoff), payoff);
-            let mut cells: Vec<String> = points.map(|_| leading(Payoff::Points)).into_iter().collect();
-            cells.extend([Payoff::RankPoints, Payoff::Win].map(leading));
-            if is_adjusted {
-                cells.extend([Payoff::RankPoints, Payoff::Win].map(|payoff| show(row.raw(payoff), payoff)));
-            }
-            cells.extend([
-                leading(Payoff::Margin),
-                maybe(row.points_per_round, 2),
-                grouped(row.deals),
-                grouped(row.matches),
-            ]);
-            let without = row.rank_best_without_one.zip(row.rank_worst_without_one);
-            let ranges = ranks.map(|_| [row.rank_low.zip(row.rank_high), without].map(range));
-            cells.splice(0..0, ranges.into_iter().flatten());
-            cells.extend(forfeits.then(|| grouped(row.forfeits)));
-            TableRow::new(head, cells)
+        let (agents, has_ranks, is_adjusted) = (&self.ranked.agents, self.ranked.compares(), self.plan.measures_luck());
+        let mut columns: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut add = |head, is_shown: bool, cell: &dyn Fn(&SummaryRow) -> String| {
+            columns.extend(is_shown.then(|| (head, agents.iter().map(|agent| cell(agent.summary)).collect())));
         };
+        let show = |mean: Option<&Estimate>, payoff: Payoff| {
+            mean.map_or_else(|| NONE.to_owned(), |mean| plus_minus(mean.mean, mean.ends(), payoff.digits()))
+        };
+        let leading = |row: &SummaryRow, payoff| show(row.leading(payoff), payoff);
+        let raw = |row: &SummaryRow, payoff| show(row.raw(payoff), payoff);
+        add("rank", has_ranks, &|row| range(row.rank_low.zip(row.rank_high)));
+        add("without one", has_ranks, &|row| range(row.rank_best_without_one.zip(row.rank_worst_without_one)));
+        // The mean points a match have their own column only if they are the payoff, because rounds are easier to compare.
+        add("points a match", self.plan.payoff == Payoff::Points, &|row| leading(row, Payoff::Points));
+        add("rank points", true, &|row| leading(row, Payoff::RankPoints));
+        add("share of wins", true, &|row| leading(row, Payoff::Win));
+        add("rank points with luck", is_adjusted, &|row| raw(row, Payoff::RankPoints));
+        add("wins with luck", is_adjusted, &|row| raw(row, Payoff::Win));
+        add("margin", true, &|row| leading(row, Payoff::Margin));
+        let round = if is_adjusted { "points a round with luck" } else { "points a round" };
+        add(round, true, &|row| maybe(row.points_per_round, 2));
+        add("deals", true, &|row| grouped(row.deals));
+        add("matches", true, &|row| grouped(row.matches));
+        add("forfeits", agents.iter().any(|agent| agent.summary.forfeits > 0), &|row| grouped(row.forfeits));
         let caption = json!({
             "unit": self.ranked.payoff.unit(),
-            "has_ranks": ranks.is_some(),
+            "has_ranks": has_ranks,
             "is_adjusted": is_adjusted,
             "beyond": self.derived.has_beyond().then_some(BEYOND),
         });
-        let rows = self.heads().into_iter().zip(&self.ranked.agents).map(row).collect();
-        ReportTable::new(self.name("Standing"), prose("standing", caption), "agent", columns, rows)
+        let row = |(index, head): (usize, String)| {
+            TableRow::new(head, columns.iter().map(|(_, cells)| cells[index].as_str()))
+        };
+        let rows = self.heads().into_iter().enumerate().map(row).collect();
+        let heads = columns.iter().map(|(head, _)| *head);
+        ReportTable::new(self.name("Standing"), prose("standing", caption), "agent", heads, rows)
     }
 
     fn means(&self) -> Figure {

@@ -11,20 +11,7 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, BenchError, BenchRequest, BenchResult, RUN_PARTS, RobustResult, WinShare};
 
 /// What the columns of a leaderboard mean.
-const LEGEND: &str = "\
-duel, table, match, transfer: wins in percent, with 95 % intervals. Equal
-players win 50 % at two seats, and 25 % at the table of four. Duel: single
-rounds of classic against six opponents. Table: among three copies of another
-agent. Match: whole matches of original and faessler. Transfer: twelve rule
-systems that no bundled network knows. forfeits: the matches that the agent lost
-by a fault, for example because it has no network for the rules; they count in
-the means. exact: the mean exploitability in the mini games, 0 is perfect; an
-agent that does not report its probabilities decides with 16 random streams.
-responder: the wins in percent of a network that learned to beat the agent in
-five minutes of one core, with a 95 % interval; 50 is perfect, and more training
-can find more. time: of a decision in the duel, with `!` if it is longer than
-the slower search of the class takes. A value with `?` is as stored and was not
-repeated; `cambio verify DIR --all` repeats all values except times.";
+const LEGEND: &str = include_str!("../templates/leaderboard.txt");
 
 /// The names of the columns.
 const COLUMNS: [&str; 10] =
@@ -94,7 +81,7 @@ impl Leaderboard {
             let name = format!("{agent} ({class}; forfeits: {forfeits})");
             [&name, duel, table, matches, transfer, exact, responder, time].map(String::clone)
         };
-        format!("{}\n\n{}\n{LEGEND}\n", self.title, Table::shown(heads, self.rows.iter().map(row)).text())
+        format!("{}\n\n{}\n{LEGEND}", self.title, Table::shown(heads, self.rows.iter().map(row)).text())
     }
 }
 

@@ -68,7 +68,7 @@ pub use run::{
 };
 pub use store::{RunFolder, StoredRun};
 pub use study::{RemotePlayer, SettingOptions, StudyDriver, StudyError, StudyStep, TableOptions, read_options};
-pub use suite::{SuiteRow, TestPosition, measure_suite, suite_table};
+pub use suite::{SuiteRow, measure_suite, suite_table};
 
 /// The version of the program, its git revision, and its Cargo profile.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CAMBIO_BUILD"), ")");

@@ -12,40 +12,18 @@ use crate::advantage_experiment::decision_kind;
 use crate::table::{Table, Tables, number, plus_minus};
 
 /// A position with the chance to win after each of its decisions.
-///
-/// In a file, a position has a line: the text of the position, a semicolon, and the decisions with their chances, with commas
-/// between them. Lines that begin with `#` are comments.
-///
-/// ```
-/// use cambio_sim::{TestPosition, suite_table};
-///
-/// let text = "# One position.\nclassic a=3s,2h,?,? b=?,?,?/b,?/b turns=5 phase=close pile=9c ; call 0.558, end 0.522\n";
-/// let suite = TestPosition::read_all(text)?;
-/// let greedy = cambio_agents::roster().parse("greedy(call_known=5)")?;
-/// let rows = cambio_sim::measure_suite(&suite, &greedy)?;
-/// assert_eq!((rows[0].positions, rows[0].best), (1, 1.0));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, PartialEq, Debug)]
-pub struct TestPosition {
-    /// The position.
-    pub position: Position,
+struct TestPosition {
+    position: Position,
     /// The decisions with the chance to win after each, the best first.
-    pub values: Vec<(Action, f64)>,
+    values: Vec<(Action, f64)>,
 }
 
-impl TestPosition {
-    /// Reads the positions of a file.
-    ///
-    /// # Errors
-    /// If a line is not a position with values. The error names the line.
-    pub fn read_all(text: &str) -> Result<Vec<TestPosition>, String> {
-        let lines =
-            (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-        let positions = lines.map(|(number, line)| read(line).map_err(|error| format!("line {number}: {error}")));
-        let positions: Vec<TestPosition> = positions.collect::<Result<_, _>>()?;
-        if positions.is_empty() { Err("the file has no position".to_owned()) } else { Ok(positions) }
-    }
+/// Reads the positions of a file.
+fn read_all(text: &str) -> Result<Vec<TestPosition>, String> {
+    let lines = (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let positions = lines.map(|(number, line)| read(line).map_err(|error| format!("line {number}: {error}")));
+    let positions: Vec<TestPosition> = positions.collect::<Result<_, _>>()?;
+    if positions.is_empty() { Err("the file has no position".to_owned()) } else { Ok(positions) }
 }
 
 fn read(line: &str) -> Result<TestPosition, String> {
@@ -81,13 +59,24 @@ table! {
     }
 }
 
-/// Asks an agent in all positions. The first row is for all of them, the others for each kind of decision.
+/// Asks an agent in all positions of a file. The first row is for all of them, the others for each kind of decision.
+///
+/// In the file, a position has a line: the text of the position, a semicolon, and the decisions with their chances to win, with commas
+/// between them. Lines that begin with `#` are comments.
 ///
 /// # Errors
-/// If the agent fails or takes an illegal decision.
-pub fn measure_suite(suite: &[TestPosition], agent: &AgentSpec) -> Result<Vec<SuiteRow>, String> {
+/// If a line is not a position with values, or the agent fails or takes an illegal decision. The error names the line or the position.
+///
+/// ```
+/// let suite = "# One position.\nclassic a=3s,2h,?,? b=?,?,?/b,?/b turns=5 phase=close pile=9c ; call 0.558, end 0.522\n";
+/// let greedy = cambio_agents::roster().parse("greedy(call_known=5)")?;
+/// let rows = cambio_sim::measure_suite(suite, &greedy)?;
+/// assert_eq!((rows[0].positions, rows[0].best), (1, 1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn measure_suite(suite: &str, agent: &AgentSpec) -> Result<Vec<SuiteRow>, String> {
     let mut losses: BTreeMap<(bool, &'static str), Vec<f64>> = BTreeMap::new();
-    for (number, test) in (0..).zip(suite) {
+    for (number, test) in (0..).zip(&read_all(suite)?) {
         let loss = loss_of(number, test, agent).map_err(|error| format!("{agent} in `{}`: {error}", test.position))?;
         let kind = decision_kind(test.position.observation().table().phase());
         for key in [(false, "all"), (true, kind)] {

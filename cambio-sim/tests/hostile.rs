@@ -28,7 +28,6 @@ fn claim_rows(ledger: &str, file: &str, rows: u64) -> String {
 fn the_numbers_of_rows_in_a_ledger_are_checked() {
     let root = tempfile::tempdir().unwrap();
     let path = played(&root.path().join("run"));
-    let plan = plan();
     let ledger = path.join("ledger.jsonl");
     let honest = std::fs::read_to_string(&ledger).unwrap();
     let findings = |path: &Path| match StoredRun::open(path) {
