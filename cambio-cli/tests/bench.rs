@@ -124,7 +124,7 @@ fn runs_of_many_machines_are_joined_and_changed_ones_found() {
     // A run of other deals in the place of a run of the suite.
     fs::rename(place.join("g/transfer-house"), place.join("g/kept")).unwrap();
     done(&place, "run g/experiments/transfer-house.toml --deals 9 --out g/transfer-house --quiet");
-    let other = "transfer-house: wrong: it is another run than the one of cambio-bench/2";
+    let other = "transfer-house: wrong: g/transfer-house is damaged: it is another run than the one of cambio-bench/2";
     fails_with(&place, 4, "verify g", other);
     let refused = cambio(&place, "bench --board g");
     assert!(said(&refused).contains("it is another run than the one of cambio-bench/2"), "{}", said(&refused));
