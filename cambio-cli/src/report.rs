@@ -52,17 +52,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-impl Args {
-    /// The option that needs the folder of a run, if there is one.
-    fn of_a_run(&self) -> Option<&'static str> {
-        let given = [("--site", self.site.is_some()), ("--review", self.review.review.is_some())];
-        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
-    }
-}
-
 /// Compares several runs.
 fn compared(args: &Args) -> CliResult {
-    if let Some(option) = args.of_a_run() {
+    let of_a_run = [("--site", args.site.is_some()), ("--review", args.review.review.is_some())];
+    if let Some((option, _)) = of_a_run.into_iter().find(|(_, is_given)| *is_given) {
         return Err(format!("{option} needs exactly 1 folder, found {}", args.folders.len()).into());
     }
     let runs = args.folders.iter().map(|folder| StoredRun::open(folder)).collect::<Result<Vec<_>, _>>()?;
