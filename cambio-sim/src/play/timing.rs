@@ -179,7 +179,8 @@ fn away() -> Duration {
 /// An agent in its seat, with a stopwatch in timed blocks.
 pub(super) struct SeatedAgent {
     agent: Box<dyn Agent>,
-    stopwatch: Option<Stopwatch>,
+    /// Boxed, so that an agent in a block without times is small.
+    stopwatch: Option<Box<Stopwatch>>,
 }
 
 /// The time of an agent in one match.
@@ -200,27 +201,39 @@ impl SeatedAgent {
     /// Times the agent in the match that begins on this thread.
     pub(super) fn start(&mut self, is_corrected: bool) {
         CLOCK.set(clock());
-        self.stopwatch = Some(Stopwatch { is_corrected, ..Stopwatch::default() });
+        self.stopwatch = Some(Box::new(Stopwatch { is_corrected, ..Stopwatch::default() }));
     }
 
     /// Ends the timing. The decisions and the time of the agent; `None` if it was not timed.
     pub(super) fn stop(&mut self) -> Option<TimeSpent> {
-        let Stopwatch { readings, decisions, time, .. } = self.stopwatch.take()?;
+        let Stopwatch { readings, decisions, time, .. } = *self.stopwatch.take()?;
         let time = time.saturating_sub(reading() * readings);
         Some(TimeSpent { decisions, time, ..TimeSpent::default() })
     }
 
+    #[inline]
     fn measure<T>(&mut self, decisions: u64, call: impl FnOnce(&mut dyn Agent) -> T) -> T {
-        let Some(stopwatch) = &mut self.stopwatch else { return call(&mut *self.agent) };
+        match &mut self.stopwatch {
+            None => call(&mut *self.agent),
+            Some(stopwatch) => stopwatch.measure(decisions, || call(&mut *self.agent)),
+        }
+    }
+}
+
+impl Stopwatch {
+    /// Most blocks are not timed, so this code is apart.
+    #[cold]
+    #[inline(never)]
+    fn measure<T>(&mut self, decisions: u64, call: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
-        let answer = call(&mut *self.agent);
+        let answer = call();
         let mut took = begun.elapsed();
-        if stopwatch.is_corrected && took > LONG {
+        if self.is_corrected && took > LONG {
             took = took.saturating_sub(away());
         }
-        stopwatch.time += took;
-        stopwatch.readings += 1;
-        stopwatch.decisions += decisions;
+        self.time += took;
+        self.readings += 1;
+        self.decisions += decisions;
         answer
     }
 }
@@ -231,10 +244,12 @@ impl Agent for SeatedAgent {
         self.agent.begin(briefing)
     }
 
+    #[inline]
     fn notice(&mut self, notice: Notice<'_>) {
         self.measure(0, |agent| agent.notice(notice));
     }
 
+    #[inline]
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         self.measure(1, |agent| agent.decide(view))
     }
