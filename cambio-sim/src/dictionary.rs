@@ -84,8 +84,7 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         row: one_line(file.row),
         columns: file.columns(true),
     });
-    let mut tables = Vec::from(rows);
-    tables.extend([
+    let derived = [
         DocumentedTable::of_run::<SummaryRow>("summary.csv"),
         DocumentedTable::of_run::<PairRow>("pairwise.csv"),
         DocumentedTable::of_run::<RatingRow>("ratings.csv"),
@@ -99,8 +98,8 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         DocumentedTable::of::<SuiteRow>("advise", "--suite"),
         DocumentedTable::of::<ResponsePoint>("tune", "curve.csv"),
         DocumentedTable::of::<ScoreRow>("tune", "scores.csv"),
-    ]);
-    tables
+    ];
+    rows.into_iter().chain(derived).collect()
 }
 
 table! {

@@ -46,12 +46,8 @@ impl Derived {
             Some((format!("{cell}, {deals} {}\n", noun(deals, "deal")), table, times(plan, timing, index)))
         };
         let parts = plan.cells.iter().enumerate().filter_map(table).collect();
-        Tables { title: textwrap::fill(&self.answer(), 80), parts, notes: self.legend(plan) }
-    }
-
-    /// The hypothesis of the experiment and its answer; empty without a hypothesis.
-    fn answer(&self) -> String {
-        self.hypothesis.as_ref().map(|answer| answer.text(str::to_owned) + "\n\n").unwrap_or_default()
+        let answer = self.hypothesis.as_ref().map(|answer| textwrap::fill(&answer.text(str::to_owned), 80) + "\n\n");
+        Tables { title: answer.unwrap_or_default(), parts, notes: self.legend(plan) }
     }
 
     /// The lines below the text of a run.

@@ -65,7 +65,7 @@ fn facts(plan: &Plan) -> Map<String, Value> {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Programs {
-    hashes: BTreeMap<String, String>,
+    pub(super) hashes: BTreeMap<String, String>,
     /// The folder in which relative paths start; `None` if there are none.
     #[serde(skip)]
     pub(crate) folder: Option<String>,
@@ -98,11 +98,6 @@ impl Programs {
     pub(crate) fn place(&self, roster: &Roster) -> Roster {
         let folder = self.folder.as_deref().map(Path::new).filter(|folder| folder.is_dir());
         folder.map_or_else(|| roster.clone(), |folder| roster.in_folder(folder))
-    }
-
-    /// Whether the files are the same.
-    pub(crate) fn is(&self, other: &Programs) -> bool {
-        self.hashes == other.hashes
     }
 
     /// A message for each changed file.

@@ -185,7 +185,7 @@ impl StoredRun {
 
     /// Whether the bots and networks of both runs had the same files.
     pub fn has_files_of(&self, other: &StoredRun) -> bool {
-        self.programs.is(&other.programs)
+        self.programs.hashes == other.programs.hashes
     }
 
     /// Reads the rows of all batches in order, and checks each file against the ledger. Fails if a file cannot be read. A batch
