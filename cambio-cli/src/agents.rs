@@ -58,10 +58,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
         let read_files =
             || agent.files().iter().map(|file| std::fs::read(agent.folder().join(file)).ok()).collect::<Vec<_>>();
-        let (before, progress, made) = (read_files(), ProgressDisplay::spinner(false), Cell::new(0_u64));
+        let (before, progress, players) = (read_files(), ProgressDisplay::spinner(false), Cell::new(0_u64));
         let make = || {
-            made.set(made.get() + 1);
-            progress.status(|| format!("checking; {} so far", count(made.get(), "player")));
+            players.set(players.get() + 1);
+            progress.status(|| format!("checking; {} so far", count(players.get(), "player")));
             Guarded::new(agent.make())
         };
         let checked = check_agent(make, &effort);
