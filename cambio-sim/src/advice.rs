@@ -171,10 +171,7 @@ impl ShownAdvice {
         };
         let small = match &self.small[..] {
             [] => String::new(),
-            small => format!(
-                "Cards have left the table: {}. Write ? for each card that nobody has seen.\n",
-                small.join(", ")
-            ),
+            small => format!("Cards have left the table: {}. Write ? for each unknown card.\n", small.join(", ")),
         };
         let AdviceOptions { agent, opponents, .. } = &self.options;
         let lowest = 100.0 * lowest_now.mean;
