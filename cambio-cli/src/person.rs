@@ -199,7 +199,7 @@ impl<O: Write> Person<O> {
     }
 }
 
-fn filled(text: &str, indent: &str) -> String {
+pub(crate) fn filled(text: &str, indent: &str) -> String {
     textwrap::fill(text, textwrap::Options::new(80).subsequent_indent(indent))
 }
 

@@ -1,14 +1,16 @@
 //! `cambio rules`.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::{Rules, RulesSpec};
 use cambio_exec::read_text;
+use cambio_view::CardValue;
 
 use crate::exit::{CliResult, Exit};
+use crate::person::filled;
 use crate::say::{plain, stdout};
 
 #[derive(Debug, clap::Args)]
@@ -31,10 +33,19 @@ pub(super) fn run(args: &Args) -> CliResult {
         let most = (2..=8).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
         let (cards, kinds) = (rules.deck().len(), rules.kinds().len());
         writeln!(out, "{shown}: `{}`, {cards} cards of {kinds} kinds, 2 to {most} seats", rules.name())?;
+        for worth in CardValue::all(&rules) {
+            writeln!(out, "{}", filled(&worth.to_string(), "             "))?;
+        }
         return Ok(Exit::Done);
     }
     match &args.preset {
-        Some(preset) => write!(out, "{}", RulesSpec::preset(preset)?.to_toml())?,
+        Some(preset) => match RulesSpec::preset(preset) {
+            Ok(spec) => write!(out, "{}", spec.to_toml())?,
+            Err(error) if Path::new(preset).is_file() => {
+                return Err(format!("{error}; `--check {preset}` checks the file").into());
+            }
+            Err(error) => return Err(error.into()),
+        },
         None => {
             for preset in PRESETS.into_iter().chain(MINI_GAMES) {
                 let rules = RulesSpec::preset(preset)?.validate()?;

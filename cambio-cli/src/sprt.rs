@@ -72,7 +72,8 @@ fn print(answer: &SprtResult, out: &mut Vec<u8>) -> std::io::Result<()> {
             } else {
                 ", so the spread between deals cannot be estimated"
             };
-            writeln!(out, "  every deal has the score {mean:.4}{why}")?;
+            let raw = if answer.adjusted.is_some() { "raw score" } else { "score" };
+            writeln!(out, "  every deal has the {raw} {mean:.4}{why}")?;
         }
         Some(mean) => {
             let adjusted = answer.mean().filter(|_| answer.adjusted.is_some());

@@ -248,7 +248,7 @@ class Run:
         return Matrix(agents, *found)
 
     def verify(self, agents: Mapping[str, AnyAgent] | None = None, *, all: bool = False) -> int:
-        """Checks the files of the run folder, and plays 20 batches again, or all of them: as `cambio verify`.
+        """Checks the files of the run folder, and plays 20 batches again, or all of them: as `cambio verify --sample 20`.
 
         `agents` are the Python agents of the run, as in `run`. Returns the number of batches that gave the same bytes. Raises `RunError` with
         all errors that it finds. Warns if batches cannot be played again, for example because an agent is missing; then it replays their
