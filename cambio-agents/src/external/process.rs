@@ -22,6 +22,8 @@ const GRACE: Duration = Duration::from_millis(500);
 const LAST_MESSAGES: Duration = Duration::from_millis(100);
 
 /// The running process of a bot.
+///
+/// When the bot ends, our ends of the pipes are closed, even if a descendant of the bot keeps the other ends open.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
@@ -140,7 +142,7 @@ impl Process {
 
     fn end(&mut self) -> Option<ExitStatus> {
         self.is_over = true;
-        self.pipes.end_input();
+        self.pipes.close();
         let status = end(self.child.as_mut());
         let _ = self.messages.recv_timeout(LAST_MESSAGES);
         status
