@@ -124,7 +124,8 @@ impl Record {
     pub fn read(line: &str) -> Result<Record, InvalidRecord> {
         let record: Record = serde_json::from_str(without_mark(line)).map_err(|error| {
             let kind = if error.is_data() { "not a record" } else { "not JSON" };
-            InvalidRecord::new(format!("{kind}: {}", error.to_string().replace(" at line 1 column ", " at column ")))
+            let what = error.to_string().replace(" at line 1 column ", " at column ");
+            InvalidRecord::new(format!("{kind}: {}", excerpt(&what).up_to(200)))
         })?;
         match record.fields.get("format") {
             Some(format) if format == FORMAT => Ok(record),

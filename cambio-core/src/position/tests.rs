@@ -98,7 +98,7 @@ fn errors_name_the_place() {
         ("classic a=?,?,?,? b=7s/b,?,?,?", "in slot 1 `?`, because seat a has not seen the card"),
         (
             "classic a=?/ab,?,?,? b=?,?,?,?",
-            "in slot 1 a face, because this is what seat a knows, which has seen the card; `act` or `view` names another",
+            "in slot 1 a face, because this is what seat a knows, which has seen the card; `turns` and `start`, `act` or `view` name",
         ),
         ("classic a=?,?,?,? b=?,?,?,? pile=9c*2", "the position has 2 cards 9c, but the deck has 1"),
         ("classic a=?,?,?,? b=?,?,?,? phase=gift", "`phase=gift` and the field `gap` need each other"),
