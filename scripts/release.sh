@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds all files of a release on this machine, into target/release-VERSION: the program, the wheel, the crates, the book with
-# the site to play on, and checksums. Publishes nothing; CONTRIBUTING.md lists what a person does before and after.
+# Builds all files of a release on this machine, into target/release-VERSION: the program, the wheel, the crates, the first rows of
+# the published runs, the book with the site to play on, and checksums. Publishes nothing; CONTRIBUTING.md lists what a person does
+# before and after.
 #
 #     scripts/release.sh
 #
@@ -61,6 +62,11 @@ cargo run --quiet --locked --package cambio-cli --example manual -- "$new/$name/
 tar -C "$new" -czf "$new/$name.tar.gz" "$name"
 rm -r "${new:?}/$name"
 sed "s/^version=.*/version=v$version/" scripts/install.sh > "$new/install.sh"
+
+say "the first rows of the published runs"
+python3 scripts/results.py --rows "$new/rows" --cambio "$program"
+tar -C "$new" -czf "$new/cambio-rows.tar.gz" rows
+rm -r "${new:?}/rows"
 
 say "the wheel"
 python3 -m venv --clear "$target/wheel"

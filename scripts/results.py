@@ -6,6 +6,7 @@
     scripts/results.py --list                list the runs
     scripts/results.py --play NAME...        play these runs, store their summaries, generate the pages
     scripts/results.py --confirm OLD...      check that the present program plays the same rows as these older programs
+    scripts/results.py --rows DIR            play the first rows of the runs, for an archive
 
 The template of a page is `book/results/PAGE.md`: a block of TOML between two lines `+++`, which declares runs, and Markdown
 with directives such as `{{ matrix run=ladder }}`. The output files of a run that a page needs are stored unchanged in
@@ -15,6 +16,9 @@ in `book/src/results` are generated from these files. Only a changed plot needs 
 
 `--confirm OLD...` plays the first deals of each run that a program OLD has made, with OLD and with the present program. If all
 rows are the same, the page says so, with the present revision. Otherwise the run must be played again.
+
+`--rows DIR` plays the first deals of each run into DIR/RUN, for the archive of a release: those that one core plays in a minute. Row i of a
+run does not depend on the number of deals.
 
 `--from DIR` imports the existing folder DIR/NAME instead of playing the run. `--cambio PATH` selects a program, by default a
 release build of this tree. `--note TEXT` adds a remark on the machine, and `--machine TEXT` names another machine, on which an
@@ -261,6 +265,16 @@ def confirm(runs, olds, cambio):
         run.write_facts()
     print(f"{confirmed} runs have the same rows, {len(flaws)} have other rows", file=sys.stderr)
     return flaws
+
+
+def archive(runs, folder, cambio):
+    """Plays the first deals of each run into a folder of its own: as many as one core plays in a minute."""
+    for run in runs.values():
+        if run.experiment and run.command.startswith("cambio run "):
+            deals = min(run.facts["deals"], max(1, int(60 * run.facts["deals"] / run.facts["core_seconds"])))
+            print(f"{run.name}: {deals} of {run.facts['deals']} deals", file=sys.stderr)
+            command = [cambio, "run", run.experiment, "--out", folder / run.name, "--deals", str(deals), "--quiet"]
+            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 def keep(run, out, seconds, made_by, args):
@@ -839,6 +853,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--play", nargs="+", metavar="NAME", default=[])
     parser.add_argument("--confirm", nargs="+", metavar="OLD", default=[])
+    parser.add_argument("--rows", metavar="DIR")
     parser.add_argument("--from", dest="from_folder", metavar="DIR")
     parser.add_argument("--cambio", metavar="PATH")
     parser.add_argument("--note", metavar="TEXT")
@@ -857,12 +872,14 @@ def main():
             if name not in runs:
                 raise Wrong(f"there is no run {name}; --list shows all runs")
         differing = []
-        if args.play or args.confirm:
+        if args.play or args.confirm or args.rows:
             if not args.cambio:
                 subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
             cambio = Path(args.cambio or target() / "release/cambio").resolve()
             for name in args.play:
                 play(runs[name], args, cambio)
+            if args.rows:
+                archive(runs, Path(args.rows).resolve(), cambio)
             if args.confirm:
                 differing = confirm(runs, [Path(old).resolve() for old in args.confirm], cambio)
         files = {}
