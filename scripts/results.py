@@ -270,7 +270,7 @@ def confirm(runs, olds, cambio):
 def archive(runs, folder, cambio):
     """Plays the first deals of each run into a folder of its own: as many as one core plays in a minute."""
     for run in runs.values():
-        if run.experiment and run.command.startswith("cambio run "):
+        if run.command.startswith("cambio run ") and "deals" in run.facts:
             deals = min(run.facts["deals"], max(1, int(60 * run.facts["deals"] / run.facts["core_seconds"])))
             print(f"{run.name}: {deals} of {run.facts['deals']} deals", file=sys.stderr)
             command = [cambio, "run", run.experiment, "--out", folder / run.name, "--deals", str(deals), "--quiet"]
