@@ -8,6 +8,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ -f "$root/examples/$1/Cargo.toml" ] || { echo "error: EXAMPLE must be \`mine\` or \`tournament\`, found \`$1\`" >&2; exit 1; }
+mkdir -p "$(dirname "$2")"
 mkdir "$2"
 cp -R "$root/examples/$1/." "$2"
 mkdir "$2/.cargo"

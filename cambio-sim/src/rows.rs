@@ -3,8 +3,9 @@
 //! `columns!` declares a row: a struct whose fields are the columns, in order. The module `columns` writes and reads each type of
 //! field, and whole rows. `play/rows.rs` creates the rows of a match.
 //!
-//! To add a quantity that is counted during a match, add a line to `quantities!` and count it in `impl Counts` in the same file.
-//! For any other column, add a field to one of the rows below and set it in `play/rows.rs`. The data dictionary in
+//! A new column changes the format of runs (`book/src/versions.md`): the headers of older folders differ. To add a quantity that is
+//! counted during a match, add a line to `quantities!` and count it in `impl Counts` in the same file. For any other column, add a
+//! field to one of the rows below and set it in `play/rows.rs`. The data dictionary in
 //! `book/src/columns.md` must end with the output of `cambio schema --rows --format md`.
 //!
 //! Files follow RFC 4180 with line feeds. An unknown value is an empty field. Numbers are written in the shortest form that
@@ -91,7 +92,8 @@ columns! {
         points: ArrayVec<i32, MAX_SEATS> => "points",
         /// The scores that the round added to the totals, seat a first, separated by spaces.
         scores: ArrayVec<Score, MAX_SEATS> => "scores",
-        /// The turn of the first call, counted from 1 over all seats; empty without a call.
+        /// The turn of the first call, counted from 1 over all seats; empty without a call. A seat that calls because it has no cards may
+        /// call in the turn of another one.
         first_call_turn: Option<u32> => "turns",
     }
 }

@@ -162,7 +162,7 @@ impl Embedding {
             embedding.count += axes.iter().map(|&axis| general_size(axis)).product::<usize>();
         }
         scale.of_rules(|input| embedding.rules.push((embedding.count + input) as u16));
-        embedding.count += KNOBS.len() * ORDINALS + DECK_PROPERTIES;
+        embedding.count += learned_knobs().count() * ORDINALS + DECK_PROPERTIES;
         assert!(u16::try_from(embedding.count).is_ok(), "general inputs are numbered by 16 bits");
         embedding
     }
@@ -214,6 +214,14 @@ const LEFT: [i64; 8] = [1, 2, 3, 4, 6, 9, 14, 20];
 /// The class of a number of turns.
 fn turns_left(turns: i64) -> usize {
     LEFT.iter().take_while(|&&end| turns >= end).count()
+}
+
+/// The knobs that are younger than the bundled general network, which has no inputs for them. Empty it when a new network is trained.
+const LATER_KNOBS: [&str; 0] = [];
+
+/// The places in [`KNOBS`] of the knobs that have inputs.
+fn learned_knobs() -> impl Iterator<Item = usize> {
+    (0..KNOBS.len()).filter(|&knob| !LATER_KNOBS.contains(&KNOBS[knob].name))
 }
 
 /// The general inputs for properties of the deck.
@@ -323,10 +331,10 @@ impl Scale<'_> {
 
     /// The general inputs that are always active: the class of each knob, and properties of the deck.
     fn of_rules(&self, mut on: impl FnMut(usize)) {
-        for (knob, ordinal) in self.ordinals.iter().enumerate() {
-            on(knob * ORDINALS + ordinal);
+        for (number, knob) in learned_knobs().enumerate() {
+            on(number * ORDINALS + self.ordinals[knob]);
         }
-        let mut start = KNOBS.len() * ORDINALS;
+        let mut start = learned_knobs().count() * ORDINALS;
         let mut put = |size: usize, at: f64| {
             on(start + at.round().clamp(0.0, (size - 1) as f64) as usize);
             start += size;

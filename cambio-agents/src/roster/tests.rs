@@ -87,3 +87,11 @@ fn a_budget_of_time_cannot_be_reproduced() {
     assert!(reproducible("rollout(n=5)") && reproducible("ismcts") && reproducible("heuristic(decay=0.1)"));
     assert!(!reproducible("rollout(time_ms=5)") && !reproducible("ismcts(time_ms=5,mode=so)"));
 }
+
+#[test]
+fn names_are_unique() {
+    let roster = roster();
+    let mut names: Vec<&str> = roster.entries().iter().map(|entry| entry.name.as_str()).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+}

@@ -210,8 +210,8 @@ fn set_knobs(table: &mut Value, knobs: &[(&str, Value)], stream: &mut Stream) {
     }
 }
 
-/// Values of the optional knobs.
-fn later_values() -> Vec<(&'static str, Value)> {
+/// Values of the optional knobs. New ones are at the end, so that earlier draws stay the same.
+pub(crate) fn later_values() -> Vec<(&'static str, Value)> {
     vec![
         ("penalty", json!([0, 1, 1, 2, 4])),
         ("replaced_power", json!([false, true])),
