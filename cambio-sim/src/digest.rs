@@ -1,6 +1,6 @@
 //! Summarises rows into tables.
 //!
-//! A [`Digest`] adds up the rows in canonical order. Its memory does not grow with the number of games. [`Derived`]
+//! A `Digest` adds up the rows in canonical order. Its memory does not grow with the number of games. [`Derived`]
 //! computes the derived tables from these sums.
 
 mod adjusted;
