@@ -11,6 +11,8 @@ use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _
 
 /// A reason needs this difference between the shares of games in which something happens.
 const MIN_SHARE_DIFFERENCE: f64 = 0.05;
+/// What happens in at least this share of the games after a decision is the decision itself, such as the snap that wins its race.
+const SHARE_OF_CONSEQUENCES: f64 = 0.95;
 /// Otherwise it needs this difference between the mean points of a seat at the end.
 const MIN_POINT_DIFFERENCE: f64 = 0.05;
 
@@ -149,7 +151,7 @@ impl Continuations {
 
 /// Why the best decision of a seat is better than another one, in a sentence: what happens more, or less, often in the games after
 /// it. Of all events, it names the one that explains most of the difference in value: the difference of its shares, times its effect
-/// on the value in games after the same decision. An event that follows in all games is the decision itself.
+/// on the value in games after the same decision.
 pub(crate) fn reason(
     (action, best): (Action, &Continuations),
     (other, own): (Action, &Continuations),
@@ -164,7 +166,9 @@ pub(crate) fn reason(
     };
     // Two standard errors of the difference of two shares, at most.
     let least = MIN_SHARE_DIFFERENCE.max((1.0 / best.games + 1.0 / own.games).sqrt());
-    let is_event = |mark: &Mark| difference(*mark).abs() >= least && best.share(*mark).max(own.share(*mark)) < 1.0;
+    let is_event = |mark: &Mark| {
+        difference(*mark).abs() >= least && best.share(*mark).max(own.share(*mark)) < SHARE_OF_CONSEQUENCES
+    };
     let events = best.marks.keys().chain(own.marks.keys()).copied().filter(is_event);
     let mark = events.max_by(|&one, &other| explained(one).total_cmp(&explained(other)));
     let Some(mark) = mark.filter(|&mark| explained(mark) > 0.0) else {
