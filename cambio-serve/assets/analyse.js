@@ -179,6 +179,7 @@ async function advise(button) {
     trouble(error);
   }
   button.disabled = false;
+  if (document.activeElement === document.body) button.focus();
   button.textContent = "Ask";
 }
 

@@ -1,5 +1,5 @@
 // The page of a table. It shows only what its seat may know.
-import { capital, cardName, front, inUnit, minus, withNames } from "./cards.js";
+import { capital, cardName, front, inUnit, inWords, minus, withNames } from "./cards.js";
 import { Board } from "./table.js";
 import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
@@ -55,8 +55,8 @@ let isPlaying = false;
 let clock = null;
 // Whether the cards of a finished round are being turned up.
 let isRevealing = false;
-// The time at which the page first showed the question of the current step.
-const asking = { n: null, since: 0 };
+// The time at which the page first showed the question of the current step, and the cards that were seen since the question before.
+const asking = { n: null, since: 0, glimpses: [] };
 // The discard on which the person has passed, and whether the person has seen a card since then.
 const passed = { discard: null, hasNews: false };
 
@@ -84,9 +84,11 @@ const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" 
 const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Undo");
 const soundBox = h("input", { type: "checkbox", checked: sounds.isOn, onchange: () => { sounds.isOn = soundBox.checked; } });
 
-// Shows a question or a message in the bar, in smaller letters if it needs more than two lines.
-function say(words) {
-  question.replaceChildren(words);
+// Shows a question or a message in the bar, in smaller letters if it needs more than two lines. Screen readers also hear what was
+// just `seen`, and no message that needs no answer: the log has it.
+function say(words, { seen = "", isSilent = false } = {}) {
+  question.setAttribute("aria-live", isSilent ? "off" : "assertive");
+  question.replaceChildren(words, seen && h("span", { class: "unseen" }, seen));
   question.classList.remove("long");
   question.classList.toggle("long", question.scrollHeight > question.clientHeight + 1);
 }
@@ -221,6 +223,7 @@ async function show(step, stories = [], time = 0) {
   // If notes are off, the card is shown only this once.
   if (!step.end) board.glimpse(step.glimpses, current.setting.notes ? GLIMPSE / 2 : GLIMPSE);
   passed.hasNews ||= step.glimpses.length > 0;
+  asking.glimpses.push(...step.glimpses);
   if (step.ask && !step.ask.window && step.scene.phase === "start") sounds.play("turn");
   offer();
   if (!step.end) return;
@@ -266,20 +269,23 @@ function offer() {
   const isMine = Boolean(step.ask);
   bar.classList.toggle("mine", isMine);
   bar.classList.toggle("result", Boolean(step.end) && !isRevealing);
-  document.title = `${isMine ? "Your turn" : "At the table"} · Cambio`;
+  document.title = `${isMine ? "Your turn" : step.end && !isRevealing ? "Result" : "At the table"} · Cambio`;
   if (!isMine) {
     if (step.end && !isRevealing) return conclude(step);
     const words = step.end ? "All cards are turned up." : waiting(step.scene);
-    return say(step.trouble ? `The match has stopped: ${step.trouble}` : words);
+    return step.trouble ? say(`The match has stopped: ${step.trouble}`) : say(words, { isSilent: true });
   }
   const done = settled(step);
   if (done) {
-    if (done[1]) say(done[1]);
+    if (done[1]) say(done[1], { isSilent: true });
     act(done[0]);
     return;
   }
   const { ask: asked } = step;
-  if (asking.n !== step.n) Object.assign(asking, { n: step.n, since: performance.now() });
+  const isNew = asking.n !== step.n;
+  if (isNew) Object.assign(asking, { n: step.n, since: performance.now() });
+  const told = ([spot, kind]) => ` You see ${inWords(current.setting.kinds[kind])} in ${board.spot(spot)}.`;
+  const seen = isNew ? asking.glimpses.splice(0).map(told).join("") : "";
   const verbs = verbsOf(asked.choices);
   const aimed = [...verbs].filter(([, spots]) => spots[0].length);
   const plain = [...verbs].filter(([, spots]) => !spots[0].length).map(([verb]) => verb);
@@ -291,7 +297,7 @@ function offer() {
       h("button", { type: "button", class: isWrong ? "" : "primary", "data-confirm": current.armed, onclick: confirmArmed }, current.armed === "call" ? "Yes, call" : "Snap it", h("kbd", {}, "Enter")),
       h("button", { type: "button", class: isWrong ? "primary" : "", onclick: disarm }, "No", h("kbd", {}, "Esc")));
   } else {
-    say(h("b", {}, prompt(step, { ...current.cast, verb: current.verb, first: current.first && board.spot(current.first), spot: (spot) => board.spot(spot) })));
+    say(h("b", {}, prompt(step, { ...current.cast, verb: current.verb, first: current.first && board.spot(current.first), spot: (spot) => board.spot(spot) })), { seen });
     const known = asked.matches.filter((spot) => asked.choices.includes(`snap ${spot}`)).slice(0, MOST_SNAPS);
     // The first verb with a card is the usual one, and the others are switches.
     buttons.replaceChildren(...known.map(snapButton),
@@ -514,7 +520,8 @@ document.addEventListener("keydown", (event) => {
     else if (current.first !== null) { current.first = null; offer(); }
     return;
   }
-  if (event.key.startsWith("Arrow") && board) {
+  const isAtTable = event.target === document.body || bar.contains(event.target) || stage.contains(event.target);
+  if (event.key.startsWith("Arrow") && board && isAtTable) {
     const offered = [...board.root.querySelectorAll('.card[aria-disabled="false"]')];
     if (!offered.length) return;
     const focused = offered.indexOf(document.activeElement);

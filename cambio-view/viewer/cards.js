@@ -92,10 +92,12 @@ export function cardName(kind) {
 // The letter of a person's seat, from the field of a record; null if the match has no such seat.
 export const seatOf = ({ agents }, person) => [...LETTERS.slice(0, agents.length)].find((letter) => letter === person?.seat) ?? null;
 
+// The name of a card in words.
+export const inWords = (kind) => (isFrench(kind) ? `${rankName(kind)} of ${SUITS[kind.suit][1]}` : cardName(kind));
+
 // A card in words, for screen readers.
 export function spoken(kind) {
-  const name = isFrench(kind) ? `${rankName(kind)} of ${SUITS[kind.suit][1]}` : cardName(kind);
-  return `${name}, ${kind.points} ${Math.abs(kind.points) === 1 ? "point" : "points"}${kind.power ? `, power: ${kind.power}` : ""}`;
+  return `${inWords(kind)}, ${kind.points} ${Math.abs(kind.points) === 1 ? "point" : "points"}${kind.power ? `, power: ${kind.power}` : ""}`;
 }
 
 // Replaces the labels of cards in a text by names: "9h" by "9♥". Plain numbers stay, because they may be points.

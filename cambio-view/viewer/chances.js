@@ -52,7 +52,12 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   // The width right of the graph.
   const right = names.length > MOST_NAMES ? EDGE.left : 8 + NAME.width * Math.max(...names.map((one) => one.length));
   let at = [0, 0];
-  const begin = h("button", { type: "button", class: "primary", onclick: () => { viewer.tab("Chances"); work(at[0]); } }, "Analyse this round");
+  const begin = h("button", { type: "button", class: "primary", onclick: ({ detail }) => {
+    const own = viewer.tab("Chances");
+    // The button goes; after a click, the keys are for the replay.
+    if (!detail) own.focus();
+    work(at[0]);
+  } }, "Analyse this round");
   const state = h("p", { class: "facts", role: "status" });
   const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress of the analysis" });
   const graph = h("div", { class: "graph" });

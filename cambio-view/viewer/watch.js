@@ -80,8 +80,10 @@ export function watch(root, film, { chances, playOn, open } = {}) {
     Why: [panel?.why, h("h2", {}, "What happened"), lines, scores, h("h2", {}, "Who has seen which cards"), seers],
     ...(panel ? { Chances: [panel.element] } : {}),
   };
+  // A click does not move the focus, so that the arrows still go from decision to decision; from a focused tab, they go to the next.
   const tabs = Object.keys(sections).map((name) =>
-    h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `part-${name}`, onclick: () => tab(name) }, name));
+    h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `part-${name}`,
+      onmousedown: (event) => event.preventDefault(), onclick: () => tab(name) }, name));
   const parts = Object.entries(sections).map(([name, content]) =>
     h("section", { class: `part ${name.toLowerCase()}`, id: `part-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` }, ...content));
 
@@ -103,7 +105,7 @@ export function watch(root, film, { chances, playOn, open } = {}) {
 
   tab(matchMedia("(min-width: 68.75rem)").matches ? "Moves" : "Why");
 
-  // Shows a section beside the table.
+  // Shows a section beside the table, and returns its tab.
   function tab(name) {
     tabs.forEach((one, index) => {
       one.setAttribute("aria-selected", one.textContent === name);
@@ -111,6 +113,7 @@ export function watch(root, film, { chances, playOn, open } = {}) {
     });
     reveal();
     panel?.draw();
+    return tabs.find((one) => one.textContent === name);
   }
 
   // Scrolls the list of decisions to the current one.
@@ -360,6 +363,13 @@ export function watch(root, film, { chances, playOn, open } = {}) {
       v: () => look(["all", ...seats][(["all", ...seats].indexOf(view) + 1) % (seats.length + 1)]),
       " ": () => (event.target.matches?.("button, summary, a") ? null : toggle()),
     };
+    const chosen = tabs.indexOf(event.target);
+    if (chosen >= 0 && /^Arrow(Left|Right)$/.test(event.key)) {
+      const next = tabs.at((chosen + (event.key === "ArrowRight" ? 1 : -1)) % tabs.length);
+      next.click();
+      next.focus();
+      return event.preventDefault();
+    }
     const act = acts[event.key];
     if (!act || (event.key === " " && event.target.matches?.("button, summary, a"))) return;
     event.preventDefault();

@@ -49,6 +49,7 @@ class TableChecks(Checks):
         page.wait_for_selector(".question")
         person = Person(page, 5, keys_only=True, calls=0.1)
         person.wait()
+        assert page.text_content(".unseen").startswith(" You see "), "a screen reader does not say the cards of the first look"
         shown = []
         for lesson in (1, 2, 3):
             assert f"Lesson {lesson} of 3" in page.text_content(".guide"), f"lesson {lesson} does not begin"
