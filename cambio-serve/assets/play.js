@@ -1,5 +1,5 @@
 // The page of a table. It shows only what its seat may know.
-import { capital, cardName, front, inUnit, inWords, minus, withNames } from "./cards.js";
+import { capital, cardName, front, inUnit, cardInWords, minus, withNames } from "./cards.js";
 import { Board } from "./table.js";
 import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
@@ -284,7 +284,7 @@ function offer() {
   const { ask: asked } = step;
   const isNew = asking.n !== step.n;
   if (isNew) Object.assign(asking, { n: step.n, since: performance.now() });
-  const told = ([spot, kind]) => ` You see ${inWords(current.setting.kinds[kind])} in ${board.spot(spot)}.`;
+  const told = ([spot, kind]) => ` You see ${cardInWords(current.setting.kinds[kind])} in ${board.spot(spot)}.`;
   const seen = isNew ? asking.glimpses.splice(0).map(told).join("") : "";
   const verbs = verbsOf(asked.choices);
   const aimed = [...verbs].filter(([, spots]) => spots[0].length);

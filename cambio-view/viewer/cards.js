@@ -93,11 +93,11 @@ export function cardName(kind) {
 export const seatOf = ({ agents }, person) => [...LETTERS.slice(0, agents.length)].find((letter) => letter === person?.seat) ?? null;
 
 // The name of a card in words.
-export const inWords = (kind) => (isFrench(kind) ? `${rankName(kind)} of ${SUITS[kind.suit][1]}` : cardName(kind));
+export const cardInWords = (kind) => (isFrench(kind) ? `${rankName(kind)} of ${SUITS[kind.suit][1]}` : cardName(kind));
 
 // A card in words, for screen readers.
 export function spoken(kind) {
-  return `${inWords(kind)}, ${kind.points} ${Math.abs(kind.points) === 1 ? "point" : "points"}${kind.power ? `, power: ${kind.power}` : ""}`;
+  return `${cardInWords(kind)}, ${kind.points} ${Math.abs(kind.points) === 1 ? "point" : "points"}${kind.power ? `, power: ${kind.power}` : ""}`;
 }
 
 // Replaces the labels of cards in a text by names: "9h" by "9♥". Plain numbers stay, because they may be points.
