@@ -168,6 +168,7 @@ async function copyLink(event) {
 const trouble = (error) => result.replaceChildren(h("p", { class: "trouble", role: "alert" }, withNames(capital(error.message), shown.kinds)));
 
 async function advise(button) {
+  if (shown.moment === "held" && !shown.held) return trouble({ message: "choose the card in your hand first" });
   const position = text();
   history.replaceState(null, "", `#position=${encodeURIComponent(position)}`);
   button.disabled = true;
