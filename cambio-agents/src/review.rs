@@ -428,8 +428,21 @@ impl Reviewer {
             };
             let search = draw(table.policy, 1, *playouts);
             own_chance = table.own_chance(choice, &search, base ^ 6);
-            let compared = table.compare(rivals, taken, &search, &mut draw, base ^ 3);
+            let mut compared = table.compare(rivals, taken, &search, &mut draw, base ^ 3);
             others = table.others(&compared, &mut draw, base ^ 7);
+            // The search among many rivals can miss one, which its measurement then shows to be better. It is measured again.
+            let better = others.iter().filter(|other| other.cost.mean + other.cost.half() < 0.0);
+            if let Some(&Alternative { action, .. }) =
+                better.min_by(|one, other| one.cost.mean.total_cmp(&other.cost.mean))
+            {
+                let mut draw = |policy: &mut Blueprint, purpose: u64, worlds| draw(policy, purpose ^ 16, worlds);
+                let again = table.compare(vec![action], taken, &search, &mut draw, base ^ 8);
+                if again.measured.is_some() {
+                    let rest = others.iter().map(|other| other.action).filter(|&other| other != action);
+                    compared = Comparison { others: rest.collect(), ..again };
+                    others = table.others(&compared, &mut draw, base ^ 9);
+                }
+            }
             reason = compared.reason(taken, state, blunder);
             known = Some(compared.regret);
         }
