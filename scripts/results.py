@@ -17,8 +17,8 @@ in `book/src/results` are generated from these files. Only a changed plot needs 
 `--confirm OLD...` plays the first deals of each run that a program OLD has made, with OLD and with the present program. If all
 rows are the same, the page says so, with the present revision. Otherwise the run must be played again.
 
-`--rows DIR` plays the first deals of each run into DIR/RUN, for the archive of a release: those that one core plays in a minute. Row i of a
-run does not depend on the number of deals.
+`--rows DIR` plays the first deals of each run into DIR/RUN, for the archive of a release: at most 2,000, and those that one core
+plays in a minute. Row i of a run does not depend on the number of deals.
 
 `--from DIR` imports the existing folder DIR/NAME instead of playing the run. `--cambio PATH` selects a program, by default a
 release build of this tree. `--note TEXT` adds a remark on the machine, and `--machine TEXT` names another machine, on which an
@@ -268,10 +268,10 @@ def confirm(runs, olds, cambio):
 
 
 def archive(runs, folder, cambio):
-    """Plays the first deals of each run into a folder of its own: as many as one core plays in a minute."""
+    """Plays the first deals of each run into a folder of its own: at most 2,000, and as many as one core plays in a minute."""
     for run in runs.values():
         if run.command.startswith("cambio run ") and "deals" in run.facts:
-            deals = min(run.facts["deals"], max(1, int(60 * run.facts["deals"] / run.facts["core_seconds"])))
+            deals = min(run.facts["deals"], 2_000, max(1, int(60 * run.facts["deals"] / run.facts["core_seconds"])))
             print(f"{run.name}: {deals} of {run.facts['deals']} deals", file=sys.stderr)
             command = [cambio, "run", run.experiment, "--out", folder / run.name, "--deals", str(deals), "--quiet"]
             subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
