@@ -171,6 +171,17 @@ impl<A: Agent> Players<A> {
         }
     }
 
+    /// Shows the table to all spectators but one seat. Few agents are spectators, so this code is apart.
+    #[cold]
+    #[inline(never)]
+    fn show_spectators(&mut self, state: &State, seat: Seat) {
+        for &other in &Seat::ALL[..self.seats()] {
+            if other != seat && self.agent(other).is_some_and(A::is_spectator) {
+                self.notice(other, Notice::Table(state.table()));
+            }
+        }
+    }
+
     fn tell(&mut self, notice: Notice<'_>) {
         for &seat in &Seat::ALL[..self.seats()] {
             self.notice(seat, notice);
@@ -225,13 +236,8 @@ impl<A: Agent> Observer for Players<A> {
 
     #[inline]
     fn asks(&mut self, state: &State, seat: Seat) {
-        if !self.has_spectators {
-            return;
-        }
-        for &other in &Seat::ALL[..self.seats()] {
-            if other != seat && self.agent(other).is_some_and(A::is_spectator) {
-                self.notice(other, Notice::Table(state.table()));
-            }
+        if self.has_spectators {
+            self.show_spectators(state, seat);
         }
     }
 

@@ -258,6 +258,10 @@ impl Agent for SeatedAgent {
         self.agent.probabilities(view)
     }
 
+    fn draws(&self) -> bool {
+        self.agent.draws()
+    }
+
     fn is_spectator(&self) -> bool {
         self.agent.is_spectator()
     }
