@@ -232,6 +232,12 @@ def play(run, args, cambio):
         keep(run, out, seconds, program(cambio), args)
 
 
+def play_first(cambio, run, deals, out):
+    """Plays the first deals of the experiment of a run."""
+    command = [cambio, "run", run.experiment, "--out", out, "--deals", str(deals), "--quiet"]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
 def confirm(runs, olds, cambio):
     """Plays the first deals of each run with the older program that made it and with the present one. Stores in the facts of a run
     that the rows are the same, and returns messages about runs with other rows."""
@@ -253,8 +259,7 @@ def confirm(runs, olds, cambio):
             rows = []
             for number, binary in enumerate((old, cambio)):
                 out = Path(folder) / str(number)
-                command = [binary, "run", run.experiment, "--out", out, "--deals", str(CONFIRMED_DEALS), "--quiet"]
-                subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+                play_first(binary, run, CONFIRMED_DEALS, out)
                 rows.append([(out / file).read_bytes() for file in ("matches.csv", "rounds.csv", "players.csv")])
         run.facts.pop("confirmed", None)
         if rows[0] == rows[1]:
@@ -273,8 +278,7 @@ def archive(runs, folder, cambio):
         if run.command.startswith("cambio run ") and "deals" in run.facts:
             deals = min(run.facts["deals"], 2_000, max(1, int(60 * run.facts["deals"] / run.facts["core_seconds"])))
             print(f"{run.name}: {deals} of {run.facts['deals']} deals", file=sys.stderr)
-            command = [cambio, "run", run.experiment, "--out", folder / run.name, "--deals", str(deals), "--quiet"]
-            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+            play_first(cambio, run, deals, folder / run.name)
 
 
 def keep(run, out, seconds, made_by, args):

@@ -11,10 +11,10 @@ use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _
 
 /// A reason needs this difference between the shares of games in which something happens.
 const MIN_SHARE_DIFFERENCE: f64 = 0.05;
-/// What happens in at least this share of the games after a decision is the decision itself, such as the snap that wins its race.
-const SHARE_OF_CONSEQUENCES: f64 = 0.95;
 /// Otherwise it needs this difference between the mean points of a seat at the end.
 const MIN_POINT_DIFFERENCE: f64 = 0.05;
+/// What happens in at least this share of the games after a decision is the decision itself, such as the snap that wins its race.
+const SHARE_OF_CONSEQUENCES: f64 = 0.95;
 
 /// Something that happens in a game.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

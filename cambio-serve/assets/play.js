@@ -1,5 +1,5 @@
 // The page of a table. It shows only what its seat may know.
-import { capital, cardName, front, inUnit, cardInWords, minus, withNames } from "./cards.js";
+import { capital, cardInWords, cardName, front, inUnit, minus, withNames } from "./cards.js";
 import { Board } from "./table.js";
 import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
