@@ -43,14 +43,17 @@ against_five() {
         --range=-4..20 --deals "$deals" --incumbent "$five" --validate $((4 * deals)) "$@"
 }
 
-# against_itself AGENT RULES SEATS [OPTION]...: every threshold against every threshold in all other seats.
+# against_itself AGENT RULES SEATS [OPTION]...: all thresholds against each threshold in all other seats.
 against_itself() {
     agent=$1 rules=$2 seats=$3 deals=$(($(scale "$2") * self / $3))
     shift 3
     [ "$deals" -gt 0 ] || return 0
     case $rules-$seats in classic-2) highest=20 ;; *) highest=12 ;; esac
-    tune "${agent%%(*}-$rules-$seats-self" --agent "$agent" --rules "$rules" --seats "$seats" --field self \
-        --range="-2..$highest" --deals "$deals" "$@"
+    mkdir -p "$out/${agent%%(*}-$rules-$seats-self"
+    for threshold in $(seq -2 "$highest"); do
+        tune "${agent%%(*}-$rules-$seats-self/$threshold" --agent "$agent" --rules "$rules" --seats "$seats" \
+            --field "$(echo "$agent" | sed "s/?/$threshold/")" --range="-2..$highest" --deals "$deals" --validate 0 "$@"
+    done
 }
 
 for agent in 'greedy(call_at=?)' 'heuristic(call_at=?,call_chance=0)'; do

@@ -69,7 +69,6 @@ tune --agent greedy(call_at=?) --range 0..9:3 --deals 10 --validate 10 --quiet -
 tune --agent greedy(call_at=?) --range 0..15:3 --method race --deals 60 --validate 10 --quiet --out race
 tune --agent heuristic(call_at=?,decay=?) --range 0..9:3 --range 0..1:0.5 --deals 4 --validate 4 --payoff points --quiet --out two
 tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 4 --generations 2 --quiet --out cma
-tune --agent greedy(call_at=?) --range 3..6 --field self --deals 10 --quiet --out self
 run missing.toml --out missing
 agents --check gredy
 """

@@ -161,7 +161,6 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
     for (words, out) in [
         (sweep.to_owned(), "sweep"),
         (format!("{sweep} --payoff points"), "points"),
-        ("--range 0..6:2 --field self --deals 40".to_owned(), "self"),
         ("--range 0..15 --method race --deals 2000 --threads 1".to_owned(), "race"),
         ("--range 0..15 --method race --deals 2000 --threads 9".to_owned(), "again"),
     ] {
@@ -202,7 +201,7 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
 }
 
 #[test]
-fn races_searches_and_self_play_print_their_results() {
+fn races_and_searches_print_their_results() {
     let folder = folder("methods");
     let raced = prints(&folder, "tune --agent greedy(call_at=?) --range 0..15:3 --method race --deals 1200 --quiet");
     assert!(raced.contains("\ngreedy(call_at=") && raced.contains(" has the best mean, "), "{raced}");
@@ -213,16 +212,13 @@ fn races_searches_and_self_play_print_their_results() {
         one.contains("On 50 fresh deals it averages ") && one == prints(&folder, &format!("{words} --threads 2")),
         "{one}"
     );
-    let own =
-        prints(&folder, "tune --agent greedy(call_at=?) --range 3..6 --field self --deals 200 --quiet --out self");
-    assert!(own.contains("Equilibrium of the measured means: "), "{own}");
-    assert_eq!(table(&folder.join("self/curve.csv")).len(), 16);
-    let validated = prints(&folder, "tune --agent greedy(call_at=?) --range 8..9 --deals 100 --validate 100 --quiet");
+    let words = "tune --agent greedy(call_at=?) --range 8..9 --deals 100 --validate 100 --quiet --out own";
+    let validated = prints(&folder, words);
     assert!(validated.contains("On 100 fresh deals it averages ") && validated.contains("difference "), "{validated}");
 
     for (words, sentence) in [
         ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` must be a whole number"),
-        ("tune --agent greedy(call_at=?) --range 0..1 --out self", "self already exists; choose another --out"),
+        ("tune --agent greedy(call_at=?) --range 0..1 --out own", "own already exists; choose another --out"),
         ("sprt greedy random --elo0 5 --elo1 5", "--elo1 must be above elo0 (5), found 5"),
         ("plan --detect 0.01 --run nowhere", "cannot read nowhere/spec.lock.json: "),
     ] {

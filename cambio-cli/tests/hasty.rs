@@ -18,7 +18,6 @@ fn tuning_plays_against_the_bare_agent_and_names_it_before_play() {
         ("heuristic(call_at=?,call_chance=0)", "against heuristic; the incumbent is heuristic"),
         ("greedy(call_at=?) --field sharp", "against sharp; the incumbent is greedy"),
         ("greedy(call_at=?) --validate 0", "against greedy"),
-        ("greedy(call_at=?) --field self", "against itself"),
     ] {
         let words = format!("{tune} {agent}");
         let printed = streams(&folder, &words).0;

@@ -166,7 +166,7 @@ def test_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
     "options",
     [
         {"method": "race", "deals": 400, "validate": 30},
-        {"method": "sweep", "deals": 24, "field": "self", "validate": 0},
+        {"method": "sweep", "deals": 24, "field": "sharp", "validate": 0},
     ],
     ids=lambda options: str(options["method"]),
 )

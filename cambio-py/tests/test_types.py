@@ -56,7 +56,7 @@ games.step(np.zeros(8, np.int32))
 games.reset(where=games.done, games=[game])
 cards: np.ndarray[tuple[int, ...], np.dtype[np.int8]] | None = games.true_cards
 verdict: str = cambio.sprt(Mine, "greedy", progress=print).verdict
-best: str | None = cambio.tune("greedy(call_at=?)", "1..3", field=["greedy", "sharp"]).best
+best: str = cambio.tune("greedy(call_at=?)", "1..3", field=["greedy", "sharp"]).best
 mean: float = cambio.advantage(Mine).decisions[0]
 strategy = cambio.StrategyPolicy("mini-m0.txt", "mini-m0")
 exploitability = cambio.exploitability(strategy, small)

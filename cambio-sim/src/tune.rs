@@ -1,7 +1,7 @@
 //! Tuning: finds the best values of an agent's parameters, with their uncertainty.
 //!
 //! All candidates play the same deals, each in every seat of every deal, against the same field. This removes most of the luck
-//! from the differences between values. The best value depends on the field: fixed opponents, or the candidates themselves.
+//! from the differences between values. The best value depends on the field.
 //!
 //! [`TuneOptions`] describes a tuning, and [`TuneOptions::run`] executes it.
 
@@ -25,8 +25,8 @@ use crate::plan::{Block, Experiment, Lineup, Payoff, PlayablePlan};
 use crate::play::play_block;
 use crate::study::{Stage, StudyDriver, StudyError};
 
-pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
-pub use task::{FieldScores, TuneOptions, Tuned};
+pub use result::{Comparison, MethodName, TuningResult, Validation};
+pub use task::{TuneOptions, Tuned};
 use values::Values;
 
 /// The candidates of a tuning at one table. Each candidate plays against the same field.

@@ -84,12 +84,12 @@ class SprtResult:
 class TuneResult:
     """The result of tuning, the same as of `cambio tune` with the same options.
 
-    - `best`: the best value of each question mark, separated by spaces; `None` if the candidates played against themselves.
+    - `best`: the best value of each question mark, separated by spaces.
     - `curve`: the points of the curve, one per value: the rows of `curve.csv`, with the value of each parameter as a number.
     - `result`: the contents of `tuning.json`, such as the comparison with the incumbent on fresh deals (`validation`).
     """
 
-    best: str | None
+    best: str
     curve: list[dict[str, Any]]
     result: dict[str, Any]
 
@@ -98,7 +98,7 @@ class TuneResult:
         """Reads the result of the compiled module, and shows its warnings."""
         for doubt in found["warnings"]:
             warnings.warn(doubt, stacklevel=stacklevel)
-        return TuneResult(found["result"].get("best_value"), found["points"], found["result"])
+        return TuneResult(found["result"]["best_value"], found["points"], found["result"])
 
 
 @dataclass(frozen=True)
@@ -295,8 +295,8 @@ def tune(
     """Finds the best value of an agent's parameter.
 
     `agent` has a question mark for each value to tune; `ranges` has a range for each, such as "0..15", "10,30,100" or "1..1000 log".
-    All values play the same deals against `field`: one agent for all other seats, one for each, or "self" for the candidates
-    themselves; by default, the agent with its default values. With `mixture`, each agent of `field` fills all other seats in turn.
+    All values play the same deals against `field`: one agent for all other seats, or one for each; by
+    default, the agent with its default values. With `mixture`, each agent of `field` fills all other seats in turn.
 
         >>> cambio.tune("greedy(call_at=?)", "3..9", deals=200, validate=0).best
         '5'

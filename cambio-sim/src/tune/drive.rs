@@ -3,18 +3,17 @@
 use std::ops::Range;
 
 use cambio_agents::Roster;
-use cambio_stats::empirical::EmpiricalGame;
+use cambio_exec::Estimate;
+use cambio_stats::Joint;
 use cambio_stats::race::race;
 use cambio_stats::search::CmaEs;
-use cambio_stats::{Joint, Matrix};
 use itertools::Itertools;
 
-use super::result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
-use super::task::{FieldScores, TuneOptions, Tuned, corners, spaced};
+use super::result::{Comparison, MethodName, TuningResult, Validation};
+use super::task::{TuneOptions, Tuned, corners, spaced};
 use super::values::Values;
 use super::{Candidates, ResponsePoint};
 use crate::digest::{resampling, streams};
-use crate::plan::Payoff;
 use crate::play::PlayError;
 use crate::study::{StudyDriver, StudyError, StudyStep, lock_of};
 
@@ -28,7 +27,7 @@ impl TuneOptions {
     /// The result does not depend on the number of threads or machines.
     ///
     /// ```
-    /// use cambio_sim::tune::{TuneOptions, TuningOutcome};
+    /// use cambio_sim::tune::TuneOptions;
     /// use cambio_sim::{Executor, SettingOptions, StudyDriver};
     ///
     /// let options = TuneOptions {
@@ -45,16 +44,14 @@ impl TuneOptions {
     /// let tuned = options.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut |_| ()))?;
     /// let values: Vec<&str> = tuned.points.iter().map(|point| point.value.as_str()).collect();
     /// assert_eq!(values, ["0", "15", "30"]);
-    /// assert_eq!(tuned.scores[0].by_deal[2].len(), 40);
-    /// let TuningOutcome::AgainstField(found) = tuned.result.found else { panic!("a tuning against a field") };
-    /// assert_ne!(found.best_value, "30", "a greedy player that calls with 30 points loses");
-    /// assert_eq!(found.blocks, 120);
+    /// assert_eq!(tuned.scores[2].len(), 40);
+    /// assert_ne!(tuned.result.best_value, "30", "a greedy player that calls with 30 points loses");
+    /// assert_eq!(tuned.result.blocks, 120);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run(&self, roster: &Roster, driver: &mut StudyDriver<'_>) -> Result<Tuned, StudyError> {
         let ranges = self.check()?;
-        let drive = TuningRun { task: self, ranges, roster, driver };
-        if self.is_against_itself() { drive.against_itself() } else { drive.against_field() }
+        TuningRun { task: self, ranges, roster, driver }.run()
     }
 }
 
@@ -85,31 +82,12 @@ impl TuningRun<'_, '_> {
         Candidates::new(self.task, self.roster, candidates, field)
     }
 
-    fn result(&self, field: Vec<String>, adjusted: bool, found: TuningOutcome) -> TuningResult {
-        let TuneOptions { agent, range, setting, payoff, mixture, method, .. } = self.task;
-        TuningResult {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            agent: agent.clone(),
-            ranges: range.clone(),
-            rules: setting.table.rules().to_owned(),
-            seats: setting.table.seats(),
-            field,
-            payoff: *payoff,
-            seed: self.seed().to_string(),
-            mixture: *mixture,
-            adjusted,
-            undecided: self.driver.is_interrupted(),
-            method: matches!(found, TuningOutcome::AgainstField(_)).then_some(*method),
-            found,
-        }
-    }
-
     fn seed(&self) -> cambio_core::rng::Seed {
         self.task.setting.table.seed("tune")
     }
 
     /// Searches for the best value, and compares it with the incumbent.
-    fn against_field(mut self) -> Result<Tuned, StudyError> {
+    fn run(mut self) -> Result<Tuned, StudyError> {
         let task = self.task;
         let field = match task.field.as_slice() {
             [] => vec![task.bare(self.roster, &self.ranges)?],
@@ -134,23 +112,40 @@ impl TuningRun<'_, '_> {
                 point.payoff = point.payoff.scaled(-1.0);
             }
         }
-        let scores = FieldScores { field: task.field_name(&field), agents: measured.labels(), by_deal: scores };
-        let scores = if task.method == MethodName::Cma { Vec::new() } else { vec![scores] };
-        let ResponsePoint { agent: best, value: best_value, payoff, .. } = points[best].clone();
+        let ResponsePoint { agent: best, value: best_value, payoff: Estimate { mean: estimate, .. }, .. } =
+            points[best].clone();
         let validation = match incumbent.filter(|_| !self.driver.is_interrupted()) {
             Some(incumbent) => self.validate(&best, incumbent, &field, deals..deals + task.validate)?,
             None => None,
         };
-        let found =
-            TuningOutcome::AgainstField(AgainstField { blocks, best, best_value, estimate: payoff.mean, validation });
-        let result = self.result(field, measured.measures_luck(), found);
+        let TuneOptions { agent, range, setting, payoff, mixture, method, .. } = task;
+        let result = TuningResult {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            agent: agent.clone(),
+            ranges: range.clone(),
+            rules: setting.table.rules().to_owned(),
+            seats: setting.table.seats(),
+            field,
+            payoff: *payoff,
+            seed: self.seed().to_string(),
+            mixture: *mixture,
+            adjusted: measured.measures_luck(),
+            undecided: self.driver.is_interrupted(),
+            method: *method,
+            blocks,
+            best,
+            best_value,
+            estimate,
+            validation,
+        };
+        let scores = if task.method == MethodName::Cma { Vec::new() } else { scores };
         Ok(Tuned { points, scores, result })
     }
 
     /// Runs the method sweep or race.
     fn choose(&mut self, field: &[String]) -> Result<SearchResult, StudyError> {
         let task = self.task;
-        let values = task.grid(&self.ranges, Some(1))?;
+        let values = task.grid(&self.ranges)?;
         let candidates: Vec<String> = values.iter().map(|values| task.filled(values)).collect();
         let measured = self.measured(&candidates, field)?;
         let sign = task.payoff.sign();
@@ -234,7 +229,7 @@ impl TuningRun<'_, '_> {
     /// Checks the first and last candidates, the field and the incumbent before play begins.
     fn begin(&mut self, field: &[String], incumbent: Option<&String>) -> Result<(), StudyError> {
         if self.task.method != MethodName::Cma {
-            self.task.grid(&self.ranges, Some(1))?;
+            self.task.grid(&self.ranges)?;
         }
         for agent in incumbent.into_iter().chain(field) {
             self.roster.parse(agent)?;
@@ -245,13 +240,9 @@ impl TuningRun<'_, '_> {
         }
         let mixture = if self.task.mixture { "the mixture of " } else { "" };
         let against = incumbent.map_or_else(String::new, |incumbent| format!("; the incumbent is {incumbent}"));
-        self.begin_with(&format!("{mixture}{}{against}", field.join(", ")), &identity)
-    }
-
-    fn begin_with(&mut self, against: &str, identity: &str) -> Result<(), StudyError> {
-        let (TuneOptions { agent, .. }, table) = (self.task, &self.task.setting.table);
-        let about = format!("{agent} on {}, {} seats, against {against}", table.rules(), table.seats());
-        self.driver.begin(&lock_of("tune", self.task, identity))?;
+        let (TuneOptions { agent, .. }, table, field) = (self.task, &self.task.setting.table, field.join(", "));
+        let about = format!("{agent} on {}, {} seats, against {mixture}{field}{against}", table.rules(), table.seats());
+        self.driver.begin(&lock_of("tune", self.task, &identity))?;
         self.driver.tell(StudyStep::Begin(about));
         Ok(())
     }
@@ -291,46 +282,6 @@ impl TuningRun<'_, '_> {
             low: difference.low(),
             high: difference.high(),
         })))
-    }
-
-    /// Self-play mode: plays each value against copies of each value, to find best responses and symmetric equilibria.
-    fn against_itself(mut self) -> Result<Tuned, StudyError> {
-        let (task, deals) = (self.task, self.task.deals);
-        let grid = task.grid(&self.ranges, None)?;
-        let candidates: Vec<String> = grid.iter().map(|values| task.filled(values)).collect();
-        let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
-        let size = candidates.len();
-        let which: Vec<usize> = (0..size).collect();
-        let identity = self.measured(&candidates, &candidates[..1])?.plan.run_id();
-        self.begin_with("itself", &identity)?;
-        let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut matrix, mut adjusted) = (Matrix::zeros(size, size), false);
-        for (rival, field) in candidates.iter().enumerate() {
-            self.driver.tell(StudyStep::Play(format!("field {} of {size}: {field}", rival + 1)));
-            let measured = self.measured(&candidates, std::slice::from_ref(field))?;
-            adjusted |= measured.measures_luck();
-            let scores = measured.scores(self.driver, &which, 0..deals)?;
-            // An interrupted tuning has the curves of the fields before.
-            if self.driver.is_interrupted() {
-                interrupted_if(points.is_empty())?;
-                break;
-            }
-            let curve = measured.curve(field, &values, &scores, self.seed());
-            for (place, point) in curve.iter().enumerate() {
-                matrix[(place, rival)] = point.payoff.mean;
-            }
-            if curve[rival].among_best == Some(true) {
-                equilibria.push(values[rival].clone());
-            }
-            points.extend(curve);
-            all_scores.push(FieldScores { field: field.clone(), agents: measured.labels(), by_deal: scores });
-        }
-        let is_game = task.setting.table.seats() == 2 && task.payoff == Payoff::RankPoints && size > 1;
-        let is_game = is_game && !self.driver.is_interrupted();
-        let nash = is_game.then(|| EmpiricalGame::of_matrix(&matrix).nash()).flatten();
-        let found =
-            TuningOutcome::AgainstItself(AgainstItself { deals, symmetric_equilibria: equilibria, nash, values });
-        Ok(Tuned { points, scores: all_scores, result: self.result(task.field.clone(), adjusted, found) })
     }
 }
 

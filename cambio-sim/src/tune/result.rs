@@ -1,11 +1,9 @@
 //! The result of a tuning: `tuning.json`.
 
-use std::fmt;
-
 use cambio_core::text::noun;
 use cambio_exec::Row as _;
 use itertools::Itertools as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{ResponsePoint, Values};
 use crate::digest::FEW_DEALS;
@@ -25,8 +23,7 @@ pub struct TuningResult {
     pub rules: String,
     /// The number of seats.
     pub seats: usize,
-    /// The field: one agent for all other seats, or one agent for each of them; or `self` for the candidates themselves.
-    #[serde(serialize_with = "field_text")]
+    /// The field: one agent for all other seats, or one agent for each of them.
     pub field: Vec<String>,
     /// The payoff that was maximized; points are minimized.
     pub payoff: Payoff,
@@ -42,17 +39,18 @@ pub struct TuningResult {
     /// Whether the tuning was interrupted, so that the best value is only the best so far. In `tuning.json` only if it is true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
-    /// The search method; `None` for the field `self`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<MethodName>,
-    /// The best values.
-    #[serde(flatten)]
-    pub found: TuningOutcome,
-}
-
-/// Writes the field `self` as a word, and another field as a list.
-fn field_text<S: Serializer>(field: &[String], into: S) -> Result<S::Ok, S::Error> {
-    if field == ["self"] { "self".serialize(into) } else { field.serialize(into) }
+    /// The search method.
+    pub method: MethodName,
+    /// The number of deal blocks that the search played.
+    pub blocks: u64,
+    /// The best agent.
+    pub best: String,
+    /// The value of the best agent; several values are separated by spaces.
+    pub best_value: String,
+    /// The best agent's mean payoff in the search, biased upwards because the agent was selected on the same deals.
+    pub estimate: f64,
+    /// The comparison with the incumbent on fresh deals; `None` if there were no fresh deals.
+    pub validation: Option<Validation>,
 }
 
 /// Why a mean has no interval although there are several deals.
@@ -80,32 +78,18 @@ impl TuningResult {
     /// Reasons for doubt about the best value, as sentences: the value is at an end of its range, it has few deals, or the
     /// field is far weaker than the candidates. `points` are the rows of `curve.csv`.
     pub fn warnings(&self, points: &[ResponsePoint]) -> Vec<String> {
-        if let TuningOutcome::AgainstItself(found) = &self.found
-            && found.symmetric_equilibria.len() == found.values.len()
-        {
-            let what =
-                "no value is distinguishable from a best reply to itself, so the tuning shows nothing; play more deals";
-            return vec![what.to_owned()];
-        }
-        let (chosen, what): (&[String], _) = match &self.found {
-            TuningOutcome::AgainstField(found) => (std::slice::from_ref(&found.best_value), "best value"),
-            TuningOutcome::AgainstItself(found) => (&found.symmetric_equilibria, "symmetric equilibrium"),
-        };
-        let ranges: Vec<Values> = self.ranges.iter().filter_map(|range| range.parse().ok()).collect();
         let mut warnings = Vec::new();
-        for values in chosen {
-            for ((value, range), name) in values.split(' ').zip(&ranges).zip(self.parameters()) {
-                let is_at = |end: f64| value.parse() == Ok(range.at(end));
-                let end = match (is_at(0.0), is_at(1.0)) {
-                    (true, false) => ("lowest", "lower"),
-                    (false, true) => ("highest", "higher"),
-                    _ => continue,
-                };
-                warnings.push(format!(
-                    "the {what} {value} of `{name}` is the {} of the range {range}; if {} values are valid, extend the range",
-                    end.0, end.1
-                ));
-            }
+        for ((value, range), name) in self.best_value.split(' ').zip(&self.ranges).zip(self.parameters()) {
+            let is_at = |end| range.parse().is_ok_and(|values: Values| value.parse() == Ok(values.at(end)));
+            let end = match (is_at(0.0), is_at(1.0)) {
+                (true, false) => ("lowest", "lower"),
+                (false, true) => ("highest", "higher"),
+                _ => continue,
+            };
+            warnings.push(format!(
+                "the best value {value} of `{name}` is the {} of the range {range}; if {} values are valid, extend the range",
+                end.0, end.1
+            ));
         }
         warnings.extend(self.few_deals(points));
         warnings.extend(self.weak_field(points));
@@ -117,19 +101,6 @@ impl TuningResult {
         self.payoff.digits() + 1
     }
 
-    /// Whether a point is the best against its field; in self-play, the best response to its field. If several means are equal, it
-    /// is the first.
-    fn is_best(&self, points: &[ResponsePoint], point: &ResponsePoint) -> bool {
-        if let TuningOutcome::AgainstField(found) = &self.found {
-            return point.agent == found.best;
-        }
-        let sign = self.payoff.sign();
-        // `max_by` returns the last of equal points, so in reversed order the first.
-        let curve = points.iter().filter(|other| other.field == point.field).rev();
-        let best = curve.max_by(|one, other| (sign * one.payoff.mean).total_cmp(&(sign * other.payoff.mean)));
-        best.is_some_and(|best| std::ptr::eq(best, point))
-    }
-
     /// A mean with its interval, or with a note that the mean is fixed by construction.
     fn mean_text(&self, point: &ResponsePoint) -> String {
         if point.is_mirror {
@@ -138,19 +109,11 @@ impl TuningResult {
         in_full(point.payoff.mean, point.payoff.ends(), self.digits())
     }
 
-    /// The means for people: the curve, or in self-play the best response to each field. `points` are the rows of `curve.csv`.
+    /// The curve for people. `points` are the rows of `curve.csv`.
     pub fn tables(&self, points: &[ResponsePoint]) -> Tables {
-        let (table, notes) = match &self.found {
-            TuningOutcome::AgainstField(_) => self.curve(points),
-            TuningOutcome::AgainstItself(found) => self.replies(found, points),
-        };
-        Tables { title: String::new(), parts: vec![(String::new(), table, String::new())], notes }
-    }
-
-    fn curve(&self, points: &[ResponsePoint]) -> (Table, String) {
         let row = |point: &ResponsePoint| {
             let mark = match point.among_best {
-                _ if self.is_best(points, point) => "*",
+                _ if point.agent == self.best => "*",
                 Some(true) => "=",
                 _ => " ",
             };
@@ -175,24 +138,8 @@ impl TuningResult {
         if points.iter().any(|point| point.is_mirror) {
             notes += "by construction: a value that plays only copies of itself gets a fixed share\n";
         }
-        (Table::shown(["  value", "deals", "mean", "95 % band"], points.iter().map(row)), notes)
-    }
-
-    fn replies(&self, found: &AgainstItself, points: &[ResponsePoint]) -> (Table, String) {
-        let AgainstItself { deals, values, .. } = found;
-        let row = |(rival, curve): (usize, &[ResponsePoint])| {
-            let best = curve.iter().find(|point| self.is_best(points, point)).expect("there is a value");
-            let (own, level) = (&curve[rival], curve.iter().filter(|point| point.among_best == Some(true)));
-            let mark = if own.among_best == Some(true) { "*" } else { " " };
-            let gain = signed(best.payoff.mean - own.payoff.mean, self.digits());
-            [format!("{mark} {}", own.value), best.value.clone(), gain, level.map(|point| &point.value).join(" ")]
-        };
-        let heads = ["  field", "best reply", "gain", "not distinguishable from the best reply"];
-        let notes = format!(
-            "* not distinguishable from a best reply to itself: may be a symmetric equilibrium\n{deals} {} for each pair of values\n",
-            noun(*deals, "deal")
-        );
-        (Table::shown(heads, points.chunks(values.len()).enumerate().map(row)), notes)
+        let curve = Table::shown(["  value", "deals", "mean", "95 % band"], points.iter().map(row));
+        Tables { title: String::new(), parts: vec![(String::new(), curve, String::new())], notes }
     }
 
     /// The result in sentences: the best value, and its comparison with the incumbent.
@@ -200,14 +147,8 @@ impl TuningResult {
         let unit = self.payoff.unit();
         let luck = if self.adjusted { ", without the luck of the cards" } else { "" };
         let table = format!("on {}, {} seats{luck}", self.rules, self.seats);
-        let found = match &self.found {
-            TuningOutcome::AgainstField(found) => found,
-            TuningOutcome::AgainstItself(found) => {
-                return found.verdicts(&format!("{} {table}", self.agent));
-            }
-        };
-        let Some(best) = points.iter().find(|point| point.agent == found.best) else { return Vec::new() };
-        let is_level = |point: &&ResponsePoint| point.among_best == Some(true) && point.agent != found.best;
+        let Some(best) = points.iter().find(|point| point.agent == self.best) else { return Vec::new() };
+        let is_level = |point: &&ResponsePoint| point.among_best == Some(true) && point.agent != self.best;
         let level = points.iter().filter(is_level).map(|point| &point.value).join(", ");
         let method = if points.iter().all(|point| point.deals == best.deals) { "Hsu" } else { "paired differences" };
         let level = match &*level {
@@ -220,10 +161,10 @@ impl TuningResult {
         let field = self.field.join(" and ");
         let first = format!(
             "{} has the best mean, {mean} {unit}, of {} {values} {table} against {mixture}{field}{level}.",
-            found.best,
+            self.best,
             points.len()
         );
-        let validation = match &found.validation {
+        let validation = match &self.validation {
             None => "It was not validated on fresh deals: the mean of the best of many values is too optimistic on the deals that \
                      selected it."
                 .to_owned(),
@@ -247,16 +188,12 @@ impl TuningResult {
     }
 
     fn few_deals(&self, points: &[ResponsePoint]) -> Option<String> {
-        let deals = match &self.found {
-            TuningOutcome::AgainstField(found) => points.iter().find(|point| point.agent == found.best)?.deals,
-            TuningOutcome::AgainstItself(found) => found.deals,
-        };
+        let deals = points.iter().find(|point| point.agent == self.best)?.deals;
         (deals < FEW_DEALS)
             .then(|| format!("the best value has {deals} deals; intervals from fewer than {FEW_DEALS} deals are rough"))
     }
 
     fn weak_field(&self, points: &[ResponsePoint]) -> Option<String> {
-        matches!(self.found, TuningOutcome::AgainstField(_)).then_some(())?;
         let limit = match self.payoff {
             Payoff::RankPoints => FAR,
             // The win share of a candidate that has the same odds against each of its opponents.
@@ -277,65 +214,6 @@ impl TuningResult {
     }
 }
 
-/// The best values, depending on the opponents of the candidates.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[serde(untagged)]
-pub enum TuningOutcome {
-    /// All candidates played against the same field.
-    AgainstField(AgainstField),
-    /// The candidates played against each other.
-    AgainstItself(AgainstItself),
-}
-
-/// The best value against a field.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct AgainstField {
-    /// The number of deal blocks that the search played.
-    pub blocks: u64,
-    /// The best agent.
-    pub best: String,
-    /// The value of the best agent; several values are separated by spaces.
-    pub best_value: String,
-    /// The best agent's mean payoff in the search, biased upwards because the agent was selected on the same deals.
-    pub estimate: f64,
-    /// The comparison with the incumbent on fresh deals; `None` if there were no fresh deals.
-    pub validation: Option<Validation>,
-}
-
-/// The result of self-play, in which each value plays against copies of each value.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct AgainstItself {
-    /// The number of deals for each pair of values.
-    pub deals: u64,
-    /// The values that are not distinguishable from a best response to themselves.
-    pub symmetric_equilibria: Vec<String>,
-    /// The share of each value in a Nash equilibrium; `None` unless the game has two seats and the payoff rank points.
-    pub nash: Option<Vec<f64>>,
-    /// All values, in the order of `nash`.
-    pub values: Vec<String>,
-}
-
-impl AgainstItself {
-    /// The equilibria in sentences. `agent` is the agent and the table.
-    fn verdicts(&self, agent: &str) -> Vec<String> {
-        let AgainstItself { symmetric_equilibria: equilibria, nash, values, .. } = self;
-        let of = format!("{} {} of {agent}", values.len(), noun(values.len() as u64, "value"));
-        let first = match &equilibria[..] {
-            [] => format!("None of {of} is a best response to tables full of itself."),
-            found => format!(
-                "Of {of}, not distinguishable from the best response to tables full of itself, as far as the data show: {}.",
-                found.join(", ")
-            ),
-        };
-        let likely = |(share, value): (&f64, &String)| format!("{value} with probability {:.0} %", share * 100.0);
-        let nash = nash.as_ref().map(|nash| {
-            let shares = nash.iter().zip(values).filter(|(share, _)| **share > 0.005).map(likely);
-            format!("Equilibrium of the measured means: {}.", { shares }.join(", "))
-        });
-        std::iter::once(first).chain(nash).collect()
-    }
-}
-
 /// A search method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -348,16 +226,6 @@ pub enum MethodName {
     Race,
     /// CMA-ES, for several parameters at once
     Cma,
-}
-
-impl fmt::Display for MethodName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            MethodName::Sweep => "sweep",
-            MethodName::Race => "race",
-            MethodName::Cma => "cma",
-        })
-    }
 }
 
 /// The comparison of a search's winner with the incumbent on fresh deals.

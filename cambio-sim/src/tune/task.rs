@@ -38,8 +38,8 @@ pub struct TuneOptions {
         arg(long, value_name = "FROM..TO[:STEP]", required = true, allow_hyphen_values = true)
     )]
     pub range: Vec<String>,
-    /// The opponents of the candidates: one spec for all other seats, one spec for each other seat, or `self` for the
-    /// candidates themselves [default: the bare agent, such as `greedy`, with the default value of every parameter]
+    /// The opponents of the candidates: one spec for all other seats, or one spec for each other seat [default: the bare agent, such as
+    /// `greedy`, with the default value of every parameter]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     pub field: Vec<String>,
     /// Play each deal against every --field in turn: each of them fills all other seats, and a score is the mean over them
@@ -91,24 +91,13 @@ impl Default for TuneOptions {
 /// The result of a tuning with its data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tuned {
-    /// The response curve: the rows of `curve.csv`. In self-play mode, one curve per field, one after another.
+    /// The response curve: the rows of `curve.csv`.
     pub points: Vec<ResponsePoint>,
-    /// The scores behind the curves, one item per field; empty after CMA-ES, because its candidates change.
-    pub scores: Vec<FieldScores>,
+    /// For each point, the mean payoff of the candidate over its seats in each deal, from deal 0 on. Candidates that were dropped have
+    /// fewer deals. Empty after CMA-ES, because its candidates change.
+    pub scores: Vec<Vec<f64>>,
     /// The result: the object of `tuning.json`.
     pub result: TuningResult,
-}
-
-/// The scores of the candidates against one field.
-#[derive(Clone, PartialEq, Debug)]
-pub struct FieldScores {
-    /// The field; several agents are separated by ` | `, or in a mixture by ` + `.
-    pub field: String,
-    /// The normalized specs of the candidates, as written in rows.
-    pub agents: Vec<String>,
-    /// For each candidate, its mean payoff over its seats in each deal, from deal 0 on. Candidates that were dropped have
-    /// fewer deals.
-    pub by_deal: Vec<Vec<f64>>,
 }
 
 impl Tuned {
@@ -123,39 +112,23 @@ impl Tuned {
             row.extend(point.value.split(' ').map(|value| Cell::Text(value.to_owned())));
         }
         let mut files = vec![("curve.csv", curve.csv().into_bytes())];
-        if let Some(first) = self.scores.first() {
-            let heads = ["field", "deal"].into_iter().chain(first.agents.iter().map(String::as_str));
-            let scores = Table::shown(heads, self.scores.iter().flat_map(FieldScores::rows));
-            files.push(("scores.csv", scores.csv().into_bytes()));
+        if !self.scores.is_empty() {
+            let heads = ["field", "deal"].into_iter().chain(self.points.iter().map(|point| point.agent.as_str()));
+            // The cell of a dropped candidate is empty.
+            let cell = |scores: &Vec<f64>, deal| scores.get(deal).map_or_else(String::new, f64::to_string);
+            let row = |deal: usize| {
+                let scores = self.scores.iter().map(move |scores| cell(scores, deal));
+                [self.points[0].field.clone(), deal.to_string()].into_iter().chain(scores)
+            };
+            let deals = self.scores.iter().map(Vec::len).max().unwrap_or(0);
+            files.push(("scores.csv", Table::shown(heads, (0..deals).map(row)).csv().into_bytes()));
         }
         files.push(("tuning.json", format!("{:#}\n", json!(self.result)).into_bytes()));
         files
     }
 }
 
-impl FieldScores {
-    /// A row for each deal, with a score for each candidate; the cell of an eliminated candidate is empty.
-    fn rows(&self) -> impl Iterator<Item = Vec<String>> {
-        let deals = self.by_deal.iter().map(Vec::len).max().unwrap_or(0);
-        (0..deals).map(|deal| {
-            let scores = self.by_deal.iter().map(|scores| scores.get(deal).map_or_else(String::new, f64::to_string));
-            [self.field.clone(), deal.to_string()].into_iter().chain(scores).collect()
-        })
-    }
-}
-
 impl TuneOptions {
-    /// The values of each question mark, in order.
-    pub(super) fn ranges(&self) -> Result<Vec<Values>, StudyError> {
-        let read = |text: &String| text.parse::<Values>().map_err(|error| StudyError::Option("range", error));
-        self.range.iter().map(read).collect()
-    }
-
-    /// Whether the candidates are their own opponents.
-    pub(super) fn is_against_itself(&self) -> bool {
-        self.field == ["self"]
-    }
-
     /// Checks the options, and returns the values of each question mark.
     pub(super) fn check(&self) -> Result<Vec<Values>, StudyError> {
         self.setting.table.check()?;
@@ -168,26 +141,18 @@ impl TuneOptions {
         in_range("deals", self.deals, 2, MAX_DEALS)?;
         in_range("generations", self.generations, 1, MAX_GENERATIONS)?;
         in_range("validate", self.validate, 0, MAX_DEALS)?;
-        if self.field.iter().any(|field| field == "self") {
-            let is_alone = self.is_against_itself() && !self.mixture && self.method == MethodName::Sweep;
-            if !is_alone {
-                let what = "`self` requires the method sweep, no other field and no mixture".to_owned();
-                return Err(StudyError::Option("field", what));
-            }
-            if self.payoff == Payoff::Points {
-                let what = "must be rank_points, win or margin with the field `self`, found points".to_owned();
-                return Err(StudyError::Option("payoff", what));
-            }
-        }
-        self.ranges()
+        let read = |text: &String| text.parse::<Values>().map_err(|error| StudyError::Option("range", error));
+        self.range.iter().map(read).collect()
     }
 
     /// An experiment in which focal agents play against a field: one agent for all other seats, or one for each of them; in a
     /// mixture, any number of agents. It has the default payoff.
-    ///
-    /// # Errors
-    /// If an agent of the field is invalid.
-    pub fn experiment(&self, roster: &Roster, focal: &[String], field: &[String]) -> Result<Experiment, PlanError> {
+    pub(super) fn experiment(
+        &self,
+        roster: &Roster,
+        focal: &[String],
+        field: &[String],
+    ) -> Result<Experiment, PlanError> {
         let mut agents: Vec<String> = focal.to_vec();
         for spec in field {
             let agent = roster.parse(spec)?;
@@ -204,26 +169,23 @@ impl TuneOptions {
         field.join(if self.mixture { " + " } else { " | " })
     }
 
-    /// All combinations of values; the value of the last question mark varies fastest. `fields` is the number of fields, by
-    /// default the number of combinations.
-    pub(super) fn grid(&self, ranges: &[Values], fields: Option<u64>) -> Result<Vec<Vec<f64>>, StudyError> {
-        let count = ranges.iter().map(Values::count).fold(1, usize::saturating_mul);
+    /// All combinations of values; the value of the last question mark varies fastest.
+    pub(super) fn grid(&self, ranges: &[Values]) -> Result<Vec<Vec<f64>>, StudyError> {
+        let count = ranges.iter().map(|range| range.0.len()).fold(1, usize::saturating_mul);
         if count > MAX_VALUES {
             return Err(StudyError::Task(format!(
                 "the ranges must have at most {MAX_VALUES} combinations, found {count}; the method cma has no such limit"
             )));
         }
-        let values = count as u64;
         // For the method race, the number of blocks is already a total over all values.
         if self.method != MethodName::Race {
-            let most = MAX_SCORES / values.saturating_mul(fields.unwrap_or(values)).max(1);
+            let most = MAX_SCORES / count as u64;
             if self.deals > most {
-                let found = format!("must be at most {most} for {values} combinations, found {}", self.deals);
+                let found = format!("must be at most {most} for {count} combinations, found {}", self.deals);
                 return Err(StudyError::Option("deals", found));
             }
         }
-        let values = |values: &Values| (0..values.count()).map(|number| values.nth(number)).collect_vec();
-        Ok(ranges.iter().map(values).multi_cartesian_product().collect())
+        Ok(ranges.iter().map(|range| range.0.iter().copied()).multi_cartesian_product().collect())
     }
 
     /// The agent with these values in place of its question marks.

@@ -1,28 +1,13 @@
 //! Ranges of values for tuning.
 
-use std::fmt;
 use std::str::FromStr;
 
 use cambio_core::text::excerpt;
 
-/// The values for one question mark: `0..15`, `0..1:0.1` with a step, the list `10,30,100`, or `1..1000 log` for the values
+/// The values for one question mark, ascending: `0..15`, `0..1:0.1` with a step, the list `10,30,100`, or `1..1000 log` for the values
 /// 1, 3, 10, 30, … between the ends. Both ends are included.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Values {
-    text: String,
-    spacing: Spacing,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum Spacing {
-    Even {
-        from: f64,
-        to: f64,
-        step: f64,
-    },
-    /// Ascending values.
-    List(Vec<f64>),
-}
+pub(crate) struct Values(pub(crate) Vec<f64>);
 
 impl FromStr for Values {
     /// The error without its subject, the range.
@@ -35,15 +20,11 @@ impl FromStr for Values {
         let shown = excerpt(text);
         let refuse = |expected: &str| format!("{expected}, found `{shown}`");
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        let made = |spacing| Ok(Values { text: text.to_owned(), spacing });
         if text.contains(',') {
             let list = text.split(',').map(number).collect::<Option<Vec<_>>>().ok_or_else(|| refuse(FORM))?;
             let ascends = list.windows(2).all(|pair| pair[0] < pair[1]);
-            return if ascends {
-                made(Spacing::List(list))
-            } else {
-                Err(refuse("must list different values in ascending order"))
-            };
+            let refused = || refuse("must list different values in ascending order");
+            return ascends.then_some(Values(list)).ok_or_else(refused);
         }
         let log = text.trim_end().strip_suffix("log");
         let (ends, step) = log.map_or_else(|| text.split_once(':').unwrap_or((text, "1")), |ends| (ends, "1"));
@@ -53,11 +34,8 @@ impl FromStr for Values {
         if from > to {
             Err(refuse("must not start above its end"))
         } else if log.is_some() {
-            if from > 0.0 {
-                made(Spacing::List(logarithmic(from, to)))
-            } else {
-                Err(refuse("must start above 0 to have logarithmic steps"))
-            }
+            let refused = || refuse("must start above 0 to have logarithmic steps");
+            (from > 0.0).then(|| Values(logarithmic(from, to))).ok_or_else(refused)
         } else if step <= 0.0 {
             Err(refuse("must have a step above 0"))
         } else if steps > MOST_STEPS {
@@ -66,7 +44,9 @@ impl FromStr for Values {
             let what = format!("must span a multiple of its step {step}, found `{shown}`");
             Err(format!("{what}; choose another step with {ends}:STEP"))
         } else {
-            made(Spacing::Even { from, to, step })
+            // Without the rounding errors of repeated addition.
+            let nth = |number: u32| ((from + f64::from(number) * step) * 1e9).round() / 1e9;
+            Ok(Values((0..=(steps + 1e-9).floor() as u32).map(nth).collect()))
         }
     }
 }
@@ -81,35 +61,10 @@ fn logarithmic(from: f64, to: f64) -> Vec<f64> {
     values
 }
 
-impl fmt::Display for Values {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
 impl Values {
-    /// The number of values, 1 or more.
-    pub(crate) fn count(&self) -> usize {
-        match &self.spacing {
-            Spacing::Even { from, to, step } => ((to - from) / step + 1e-9).floor() as usize + 1,
-            Spacing::List(values) => values.len(),
-        }
-    }
-
-    /// The value with this index, from 0, without the rounding errors of repeated addition.
-    ///
-    /// # Panics
-    /// If a list has no such value.
-    pub(crate) fn nth(&self, number: usize) -> f64 {
-        match &self.spacing {
-            Spacing::Even { from, step, .. } => ((from + number as f64 * step) * 1e9).round() / 1e9,
-            Spacing::List(values) => values[number],
-        }
-    }
-
     /// The value nearest to a relative position, from 0 (the start of the range) to 1 (the end).
     pub(crate) fn at(&self, point: f64) -> f64 {
-        self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
+        self.0[(point.clamp(0.0, 1.0) * (self.0.len() - 1) as f64).round() as usize]
     }
 }
 
@@ -120,10 +75,9 @@ mod tests {
     #[test]
     fn ranges_have_steps_or_logarithmic_values() {
         let values: Values = "0..1:0.1".parse().unwrap();
-        assert_eq!((values.count(), values.nth(3), values.at(0.5)), (11, 0.3, 0.5));
+        assert_eq!((values.0.len(), values.0[3], values.at(0.5)), (11, 0.3, 0.5));
         let budgets: Values = "20..1000 log".parse().unwrap();
-        let budgets: Vec<f64> = (0..budgets.count()).map(|number| budgets.nth(number)).collect();
-        assert_eq!(budgets, [20.0, 30.0, 100.0, 300.0, 1000.0]);
+        assert_eq!(budgets.0, [20.0, 30.0, 100.0, 300.0, 1000.0]);
         assert_eq!("3..1".parse::<Values>().unwrap_err(), "must not start above its end, found `3..1`");
     }
 }

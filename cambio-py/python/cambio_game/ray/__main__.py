@@ -52,9 +52,7 @@ def main(words: list[str] | None = None) -> int:
         metavar="RANGE",
         help="the values of each question mark: 0..15, 0..1:0.1 with a step, 10,30,100, or '1..1000 log'",
     )
-    search.add_argument(
-        "--field", action="append", metavar="SPEC", help="an opponent; `self` for tables of the candidates themselves"
-    )
+    search.add_argument("--field", action="append", metavar="SPEC", help="an opponent")
     search.add_argument("--payoff", default="rank_points", help="rank_points, win, points or margin")
     search.add_argument("--method", default="sweep", help="sweep, race or cma")
     search.add_argument("--deals", type=int, default=1000)
@@ -79,7 +77,7 @@ def main(words: list[str] | None = None) -> int:
             found = tune(given.spec, given.ranges, **setting, **how, **where)
             for point in found.curve:
                 print(f"{point['field']}: {point['value']:>10} {point['payoff']:.4f}, {point['deals']} deals")
-            print(f"best: {found.best}" if found.best is not None else "see --out for the equilibria")
+            print(f"best: {found.best}")
         else:
             bounds: dict[str, Any] = {"elo0": given.elo0, "elo1": given.elo1, "deals": given.deals}
             one, other = given.agents

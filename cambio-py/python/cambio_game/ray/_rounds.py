@@ -110,9 +110,8 @@ def tune(
     """Finds the best value of an agent's parameter on a Ray cluster, with the same result as `cambio tune`, whose options it takes.
 
     `agent` has a question mark for each value to tune, such as "greedy(call_at=?)"; `ranges` has a range for each, such as
-    "0..15", "10,30,100" or "1..1000 log". With `field="self"`, every value plays against tables of every value. The folder `out` keeps
-    the scores and gets the files of `cambio tune --out`. Warns if the best value is at an end of its range, or the field is far weaker
-    than the candidates. Raises `CambioError` for invalid arguments, `AgentFault` and `RunError`.
+    "0..15", "10,30,100" or "1..1000 log". The folder `out` keeps the scores and gets the files of `cambio tune --out`. Warns if the
+    best value is at an end of its range, or the field is far weaker than the candidates. Raises `CambioError` for invalid arguments, `AgentFault` and `RunError`.
     """
     values = [ranges] if isinstance(ranges, str) else ranges
     against = [field] if isinstance(field, str) else field or []
