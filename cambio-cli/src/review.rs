@@ -8,7 +8,7 @@ use cambio_agents::Roster;
 use cambio_core::Seat;
 use cambio_exec::{Executor, Worker, build_aside, write_whole};
 use cambio_report::{ReviewTable, of_review};
-use cambio_sim::{StoredMatch, StoredRun, decision_kind, read_seed};
+use cambio_sim::{StoredRun, decision_kind, read_seed};
 use cambio_view::{DecisionCost, Replay, ReviewProgress, review};
 
 use crate::exit::{CliResult, Exit};
@@ -42,6 +42,9 @@ struct ReviewedMatch {
     rounds: Vec<ReviewProgress>,
 }
 
+/// The number of a match, its block and its rotation.
+type SampledMatch = (u64, u64, usize);
+
 /// The number of a match, the number of a round, and the cost of a decision.
 type PlacedCost<'r> = (u64, usize, DecisionCost<'r>);
 
@@ -54,8 +57,8 @@ pub(super) fn run(args: &ReviewArgs, stored: &StoredRun, out: &Path, roster: &Ro
     let progress = ProgressDisplay::matches(of, false);
     let mut reviewed: Vec<ReviewedMatch> = Vec::new();
     let work = |index: u64, worker: &Worker<'_>| {
-        let (number, which) = &sample[index as usize];
-        let reviewed = review_match(*number, which, &stored.path, roster, &|| !worker.is_stopped());
+        let which @ (number, ..) = sample[index as usize];
+        let reviewed = review_match(which, stored, roster, &|| !worker.is_stopped());
         worker.count(1);
         Some(reviewed.map_err(|error| format!("match {number}: {error}")))
     };
@@ -97,14 +100,15 @@ pub(super) fn run(args: &ReviewArgs, stored: &StoredRun, out: &Path, roster: &Ro
 
 /// Chooses matches of a run at random, with their numbers: those with the lowest hashes. The choice depends only on the run and
 /// the number of the sample.
-fn sample(stored: &StoredRun, args: &ReviewArgs) -> Result<Vec<(u64, StoredMatch)>, Box<dyn std::error::Error>> {
+fn sample(stored: &StoredRun, args: &ReviewArgs) -> Result<Vec<SampledMatch>, Box<dyn std::error::Error>> {
     let begin = format!("cambio review {} {}", stored.plan.run_id(), args.sample);
     let (mut chosen, mut number) = (BTreeMap::new(), 0);
-    for block in stored.blocks()? {
-        for row in &block?.1.matches {
+    for read in stored.blocks()? {
+        let (block, rows) = read?;
+        for row in &rows.matches {
             number += 1;
             let hash = read_seed(&format!("{begin} {number}"))?.to_string();
-            chosen.insert(hash, (number, StoredMatch::from(row.key)));
+            chosen.insert(hash, (number, block.number, row.key.rotation));
             if chosen.len() as u64 > args.matches {
                 chosen.pop_last();
             }
@@ -114,20 +118,18 @@ fn sample(stored: &StoredRun, args: &ReviewArgs) -> Result<Vec<(u64, StoredMatch
     if chosen.is_empty() {
         return Err(format!("{} has no matches yet", stored.path.display()).into());
     }
-    chosen.sort_by_key(|(number, _)| *number);
+    chosen.sort_by_key(|(number, ..)| *number);
     Ok(chosen)
 }
 
 /// Plays a match again and reviews its rounds.
 fn review_match(
-    number: u64,
-    which: &StoredMatch,
-    folder: &Path,
+    (number, block, rotation): SampledMatch,
+    stored: &StoredRun,
     roster: &Roster,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<ReviewedMatch, String> {
-    let run = StoredRun::open(folder).map_err(|error| error.to_string())?;
-    let record = which.play(run, roster)?;
+    let record = stored.replay(block, rotation, roster)?;
     let replay = Replay::of(&record).map_err(|flaw| flaw.to_string())?;
     let review = |round| review(&record, round, ReviewProgress::PLAYOUTS, &mut |_| goes_on());
     let rounds: Option<Vec<_>> = (1..=record.rounds.len()).map(review).collect();

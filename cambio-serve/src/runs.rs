@@ -5,7 +5,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cambio_sim::{StoredMatch, StoredRun};
+use cambio_sim::StoredRun;
 use cambio_view::{Catalogue, RequestError, replay_in_json};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -99,20 +99,13 @@ fn parsed<T: DeserializeOwned>(query: &str) -> Result<T> {
     serde_urlencoded::from_str(query).map_err(|error| RequestError::invalid(format!("the query is not valid: {error}")))
 }
 
-/// The match of a run with this number, counted from 1.
-fn stored_match(run: &StoredRun, number: u64) -> Option<StoredMatch> {
+/// The block and the rotation of the match of a run with this number, counted from 1.
+fn place(run: &StoredRun, number: u64) -> Option<(u64, usize)> {
     let (mut left, mut before) = (number.checked_sub(1)?, 0);
     for cell in &run.plan.cells {
         let (rotations, blocks) = (cell.seatings.len() as u64, cell.lineups.len() as u64 * run.plan.deals);
         if left < rotations * blocks {
-            let block = run.plan.block(before + left / rotations);
-            return Some(StoredMatch {
-                rules: cell.rules.name().to_owned(),
-                seats: cell.seats,
-                lineup: block.lineup.label().to_owned(),
-                deal: block.deal,
-                rotation: usize::try_from(left % rotations).ok()?,
-            });
+            return Some((before + left / rotations, (left % rotations) as usize));
         }
         (left, before) = (left - rotations * blocks, before + blocks);
     }
@@ -139,11 +132,10 @@ impl Runs {
                 let stored = StoredRun::open(&self.folder(&run)?).map_err(RequestError::invalid)?;
                 self.check_agents(&stored)?;
                 let matches = stored.plan.matches();
-                let which = stored_match(&stored, number);
-                let which = which.ok_or_else(|| {
+                let (block, rotation) = place(&stored, number).ok_or_else(|| {
                     RequestError::missing(format!("the run has matches 1 to {matches}, found {number}"))
                 })?;
-                let record = which.play(stored, self.catalogue.roster()).map_err(RequestError::invalid)?;
+                let record = stored.replay(block, rotation, self.catalogue.roster()).map_err(RequestError::invalid)?;
                 replay_in_json(&record, None)
             }
             _ => Err(RequestError::missing("there is no such page")),

@@ -63,9 +63,7 @@ pub use plan::{
 };
 pub use play::{AgentFault, BlockRows, PlayError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};
-pub use run::{
-    CheckOutcome, Findings, PlanPlayer, PlayProgress, ReplayScope, Report, Runner, StoredMatch, derive, verify,
-};
+pub use run::{CheckOutcome, Findings, PlanPlayer, PlayProgress, ReplayScope, Report, Runner, derive, verify};
 pub use store::{RunFolder, StoredRun};
 pub use study::{RemotePlayer, SettingOptions, StudyDriver, StudyError, StudyStep, TableOptions, read_options};
 pub use suite::{SuiteRow, measure_suite, suite_table};

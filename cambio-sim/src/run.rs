@@ -19,7 +19,6 @@ use batch::{BatchOutput, PlayedBatch, play_batches};
 use read::BatchReader;
 pub use read::derive;
 pub(crate) use read::sums;
-pub use replay::StoredMatch;
 pub use verify::{CheckOutcome, Findings, ReplayScope, verify};
 
 /// The report of a run.

@@ -63,6 +63,12 @@ impl PlayablePlan {
         PlayablePlan { toml: toml.into(), ..self }
     }
 
+    /// The same plan, with a record of every match.
+    pub(crate) fn with_records(mut self) -> PlayablePlan {
+        self.plan.records = true;
+        self
+    }
+
     /// Whether the time of agents is CPU time: all agents are agents of this library without another process. Other agents may
     /// wait for a process or a thread, so their time is wall time.
     pub(crate) fn uses_cpu_time(&self) -> bool {
