@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cambio_exec::{FileError, append_regular, build_aside, lock, write_whole};
 
-use super::ledger::{BatchEntry, row_files};
+use super::ledger::{BatchEntry, RowFile, row_files};
 use super::manifest::{Build, Manifest, Origin, Programs, refuse_other};
 use super::stored::StoredRun;
 use crate::digest::{Digest, Extract};
@@ -67,33 +67,23 @@ impl RunFolder {
             return Err(PlanError::value("agents", found, allowed).into());
         }
         plan.check_agents()?;
-        build_aside(path, |new| {
-            let players = (Programs::of(plan.specs()), Build::this());
-            RunFolder::fill(new, plan, plan.toml(), players).map(drop)
-        })?;
+        build_aside(path, |new| RunFolder::fill(new, plan))?;
         RunFolder::resume(path, plan)
     }
 
     /// Fills an empty folder.
-    fn fill(path: &Path, plan: &Plan, spec: &str, (programs, build): (Programs, Build)) -> Result<RunFolder, RunError> {
-        write_whole(&path.join("spec.toml"), spec.as_bytes())?;
+    fn fill(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
+        write_whole(&path.join("spec.toml"), plan.toml().as_bytes())?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
         plan.cells.iter().filter_map(|cell| cell.baseline.as_ref()).try_for_each(|baseline| baseline.write(path))?;
-        let create = |name: &str, header: &[u8]| {
+        let ledger = RowFile { name: "ledger.jsonl", header: Vec::new() };
+        for RowFile { name, header } in row_files(plan).into_iter().chain([ledger]) {
             let file = path.join(name);
-            let mut open = File::create_new(&file).map_err(RunError::unwritable(&file))?;
-            open.write_all(header).map_err(RunError::unwritable(&file))?;
-            Ok((file, open))
-        };
-        let files = row_files(plan)
-            .into_iter()
-            .map(|file| create(file.name, &file.header))
-            .collect::<Result<Vec<_>, RunError>>()?;
-        let ledger = create("ledger.jsonl", b"")?;
-        let folder = RunFolder::new((path, plan, spec), (programs, build), files, ledger);
-        lock(path, &folder.ledger.1)?;
-        folder.write_manifest("begun")?;
-        Ok(folder)
+            std::fs::write(&file, header).map_err(RunError::unwritable(&file))?;
+        }
+        let (build, programs) = (&Build::this(), &Programs::of(plan.specs()));
+        let spec = blake3::hash(plan.toml().as_bytes()).to_string();
+        Manifest { build, outcome: "begun", matches: 0, spec, programs }.write(path, plan)
     }
 
     /// Opens a folder to continue its run. Creates the folder if it does not exist or is empty.
@@ -125,7 +115,7 @@ impl RunFolder {
         let held = append_regular(&ledger).map_err(RunError::unwritable(&ledger))?;
         lock(path, &held)?;
         let stored = &StoredRun::open(path)?;
-        refuse_other(&path.display().to_string(), (&stored.plan, &stored.programs), plan, None)?;
+        refuse_other(&path.display().to_string(), (&stored.plan, &stored.programs), plan)?;
         if !stored.is_complete() {
             plan.check_agents()?;
         }
@@ -147,40 +137,27 @@ impl RunFolder {
             Ok((path.to_owned(), file))
         };
         let files = stored.covered().iter().map(|(path, bytes)| open(path, *bytes)).collect::<Result<_, _>>()?;
-        let players = (stored.programs.clone(), stored.build());
-        let folder = RunFolder::new((&stored.path, &stored.plan, &stored.spec), players, files, (ledger, held));
-        let (matches, next_batch) = (stored.matches(), stored.entries.len() as u64);
-        let last = stored.entries.last().cloned();
-        Ok(RunFolder { timing: stored.timing.clone(), matches, next_batch, last, ..folder })
-    }
-
-    /// A folder without batches, with these open files.
-    fn new(
-        (path, plan, spec): (&Path, &Plan, &str),
-        (programs, build): (Programs, Build),
-        files: Vec<(PathBuf, File)>,
-        ledger: (PathBuf, File),
-    ) -> RunFolder {
-        RunFolder {
-            path: path.to_owned(),
-            plan: plan.clone(),
-            spec: spec.to_owned(),
-            origin: Origin::of(plan, programs.clone()),
-            programs,
-            build,
+        let programs = &stored.programs;
+        Ok(RunFolder {
+            path: stored.path.clone(),
+            plan: stored.plan.clone(),
+            spec: stored.spec.clone(),
+            origin: Origin::of(&stored.plan, programs.clone()),
+            programs: programs.clone(),
+            build: stored.build(),
             files,
-            ledger,
-            timing: Timing::default(),
+            ledger: (ledger, held),
+            timing: stored.timing.clone(),
             timing_file: None,
             pending: Vec::new(),
             committed: Instant::now(),
-            matches: 0,
-            next_batch: 0,
-            last: None,
+            matches: stored.matches(),
+            next_batch: stored.entries.len() as u64,
+            last: stored.entries.last().cloned(),
             digest: None,
             syncing: None,
             has_failed: false,
-        }
+        })
     }
 
     /// The folder.
@@ -318,14 +295,9 @@ impl RunFolder {
 
     /// Writes the manifest: the plan, the program and the outcome.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
-        let manifest = Manifest {
-            build: &self.build,
-            outcome,
-            matches: self.matches,
-            spec: blake3::hash(self.spec.as_bytes()).to_string(),
-            programs: &self.programs,
-        };
-        Ok(write_whole(&self.path.join("manifest.json"), manifest.to_text(&self.plan).as_bytes())?)
+        let RunFolder { build, matches, programs, .. } = self;
+        let spec = blake3::hash(self.spec.as_bytes()).to_string();
+        Manifest { build, outcome, matches: *matches, spec, programs }.write(&self.path, &self.plan)
     }
 }
 

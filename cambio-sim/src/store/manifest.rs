@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster};
-use cambio_exec::open_regular;
+use cambio_exec::{open_regular, write_whole};
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -39,6 +39,10 @@ impl Manifest<'_> {
         let fields = format!("{:#}", Value::Object(fields));
         let body = fields.strip_suffix("\n}").expect("a manifest has fields");
         format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))
+    }
+
+    pub(super) fn write(&self, folder: &Path, plan: &Plan) -> Result<(), RunError> {
+        Ok(write_whole(&folder.join("manifest.json"), self.to_text(plan).as_bytes())?)
     }
 }
 
@@ -112,15 +116,13 @@ impl Programs {
     }
 }
 
-/// Fails if the plan or the bots of a run have changed. `more` is a further difference to report.
+/// Fails if the plan or the bots of a run have changed.
 pub(crate) fn refuse_other(
     path: &str,
     (plan, programs): (&Plan, &Programs),
     now: &PlayablePlan,
-    more: Option<String>,
 ) -> Result<(), RunError> {
     let mut fields = lock_differences(&plan.lock(), &now.lock());
-    fields.extend(more);
     fields.extend(programs.changes(&Programs::of(now.specs())));
     if fields.is_empty() {
         return Ok(());
