@@ -96,13 +96,11 @@ pub struct BenchCheck {
     pub text: String,
     /// The outcome.
     pub outcome: CheckOutcome,
-    /// The number of batches that were replayed, if the part is a run.
-    replayed: u64,
 }
 
 impl BenchCheck {
     fn new(part: &str, outcome: CheckOutcome, finding: impl std::fmt::Display) -> BenchCheck {
-        BenchCheck { text: format!("{part}: {finding}"), outcome, replayed: 0 }
+        BenchCheck { text: format!("{part}: {finding}"), outcome }
     }
 
     fn missing(part: &str) -> BenchCheck {
@@ -118,8 +116,8 @@ impl<'a> Bench<'a> {
     /// Creates a folder for the benchmark of an agent, with its experiments. With `resume`, the folder may exist.
     ///
     /// # Errors
-    /// If the agent or the class is invalid, the agent cannot begin a match of any preset, this program has other networks than the
-    /// suite, or the folder exists already or is for another benchmark.
+    /// If the agent or the class is invalid, the agent cannot begin a match of any preset, or the folder exists already or is for another
+    /// benchmark.
     pub fn prepare(
         folder: &Path,
         (agent, class, quick): (&str, &str, bool),
@@ -127,7 +125,6 @@ impl<'a> Bench<'a> {
         roster: &'a Roster,
     ) -> Result<Bench<'a>, BenchError> {
         let suite = Suite::own();
-        suite.check_networks()?;
         let agent = roster.player(agent)?;
         let (benchmark, class) = (suite.name.clone(), class.to_owned());
         let request = BenchRequest { benchmark, agent: agent.to_string(), class, quick };
@@ -308,10 +305,8 @@ impl<'a> Bench<'a> {
         Ok(result)
     }
 
-    /// The result of a complete benchmark, after checking that it matches its runs, and that a sample of matches can be repeated. Also
-    /// the columns of the leaderboard that were not checked: those that take long to repeat, depend on the machine, or have runs
-    /// without a repeated match.
-    pub(crate) fn checked(&self) -> Result<(BenchResult, Vec<&'static str>), BenchError> {
+    /// The result of a complete benchmark, after checking that it matches its runs, and that a sample of matches can be repeated.
+    pub(crate) fn checked(&self) -> Result<BenchResult, BenchError> {
         let checks = self.check(ReplayScope::Sample(1))?;
         if let Some(flaw) = checks.iter().find(|check| check.outcome == CheckOutcome::Wrong) {
             return Err(RunError::damaged(&self.folder, flaw.text.as_str()).into());
@@ -322,22 +317,15 @@ impl<'a> Bench<'a> {
                 format!("{} is not complete; `cambio bench --resume` continues it", self.folder.display()).into()
             );
         }
-        let mut unchecked = vec!["exact", "responder", "time"];
-        for (table, check) in self.tables.iter().zip(&checks) {
-            unchecked.extend(RUN_PARTS.into_iter().filter(|part| check.replayed == 0 && *part == table.part));
-        }
-        unchecked.sort_unstable();
-        unchecked.dedup();
-        Ok((result, unchecked))
+        Ok(result)
     }
 
     /// Checks the runs, of which it replays some or all batches, and the result. If it replays all batches, it also repeats the queries
     /// of the mini games and the fresh deals of the responders.
     ///
     /// # Errors
-    /// If this program has other networks than the suite, or a file cannot be read.
+    /// If a file cannot be read.
     pub fn check(&self, replay: ReplayScope) -> Result<Vec<BenchCheck>, BenchError> {
-        self.suite.check_networks()?;
         let wanted = plans(&self.tables, self.roster)?;
         let runs = self.tables.iter().zip(&wanted).map(|(table, wanted)| self.check_run(table, wanted, replay));
         let mut checks = runs.collect::<Result<Vec<_>, _>>()?;
@@ -381,17 +369,14 @@ impl<'a> Bench<'a> {
             Err(error) => return Err(error.into()),
         };
         let findings = verify(&stored, self.roster, replay);
-        let replayed = findings.replayed;
-        let found = |outcome, finding: &str| BenchCheck { replayed, ..BenchCheck::new(name, outcome, finding) };
         let outcome = findings.outcome(&stored);
-        Ok(match outcome {
-            CheckOutcome::Wrong => BenchCheck::wrong(name, &findings.wrong[0]),
-            CheckOutcome::Missing => found(outcome, "not complete"),
-            CheckOutcome::Unchecked => {
-                found(outcome, &format!("verified in part: not replayed: {}", plain(&findings.unreplayed[0])))
-            }
-            CheckOutcome::Verified => found(outcome, &format!("verified, batches replayed: {replayed}")),
-        })
+        let finding = match outcome {
+            CheckOutcome::Wrong => return Ok(BenchCheck::wrong(name, &findings.wrong[0])),
+            CheckOutcome::Missing => "not complete".to_owned(),
+            CheckOutcome::Unchecked => format!("verified in part: not replayed: {}", plain(&findings.unreplayed[0])),
+            CheckOutcome::Verified => format!("verified, batches replayed: {}", findings.replayed),
+        };
+        Ok(BenchCheck::new(name, outcome, finding))
     }
 
     fn check_result(&self) -> Result<BenchCheck, BenchError> {

@@ -6,7 +6,6 @@ use cambio_agents::Roster;
 use cambio_core::text::duration;
 use cambio_sim::table::Table;
 use cambio_stats::is_even;
-use serde_json::{Value, json};
 
 use crate::bench::{Bench, BenchError, BenchRequest, BenchResult, RUN_PARTS, RobustResult, WinShare};
 
@@ -23,8 +22,8 @@ pub struct Leaderboard {
     title: String,
     /// One row for each agent.
     rows: Vec<[String; 10]>,
-    /// The objects of `result.json`, with the columns that were not checked.
-    results: Vec<Value>,
+    /// The lines of `result.json`.
+    results: String,
 }
 
 impl Leaderboard {
@@ -35,31 +34,21 @@ impl Leaderboard {
     pub fn read(folders: &[PathBuf], roster: &Roster) -> Result<Leaderboard, BenchError> {
         let checked = |folder: &PathBuf| Bench::open(folder, roster)?.checked();
         let mut results = folders.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
-        let score = |(result, _): &(BenchResult, _)| result.part("duel").map_or(0.0, |share| share.win_share);
+        let score = |result: &BenchResult| result.part("duel").map_or(0.0, |share| share.win_share);
         results.sort_by(|one, other| score(other).total_cmp(&score(one)));
-        let (results, unchecked): (Vec<BenchResult>, Vec<Vec<&str>>) = results.into_iter().unzip();
-        let mut board = Leaderboard::of(&results);
-        for ((row, result), unchecked) in board.rows.iter_mut().zip(&mut board.results).zip(unchecked) {
-            // That the agent cannot play the mini games is not checked either.
-            let is_stored =
-                |column: &str, cell: &str| unchecked.contains(&column) && (cell != "–" || column == "exact");
-            let cells = COLUMNS.into_iter().zip(row).filter(|(column, cell)| is_stored(column, cell));
-            cells.for_each(|(_, cell)| cell.push('?'));
-            result["unchecked"] = json!(unchecked);
-        }
-        Ok(board)
+        Ok(Leaderboard::of(&results))
     }
 
     /// The leaderboard of results that are not checked.
     pub fn of(results: &[BenchResult]) -> Leaderboard {
         let title = results.first().map(|result| result.request.benchmark.clone()).unwrap_or_default();
-        let (rows, results) = (results.iter().map(row).collect(), results.iter().map(|result| json!(result)).collect());
+        let (rows, results) = (results.iter().map(row).collect(), results.iter().map(BenchResult::line).collect());
         Leaderboard { title, rows, results }
     }
 
     /// The results as lines of JSON.
-    pub fn json(&self) -> String {
-        self.results.iter().flat_map(|result| [result.to_string(), "\n".to_owned()]).collect()
+    pub fn json(&self) -> &str {
+        &self.results
     }
 
     /// The leaderboard as CSV.

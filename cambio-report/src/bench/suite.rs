@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cambio_agents::{Network, Roster, SpecError};
-use cambio_core::Rules;
+use cambio_agents::{Roster, SpecError};
 use cambio_exec::{FileError, create_folder, write_whole};
 use cambio_sim::{Experiment, FaultPolicy, Lineups, LuckChoice, Payoff, PlayablePlan, read_seed};
 use serde::Deserialize;
@@ -49,6 +48,8 @@ pub(super) struct Suite {
     runs: Vec<RunPart>,
     pub(super) exact: ExactPart,
     pub(super) robust: RobustPart,
+    /// The hashes of the bundled networks that play.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test compares them with the networks of this program"))]
     networks: BTreeMap<String, String>,
 }
 
@@ -176,30 +177,6 @@ impl Suite {
         };
         self.runs.iter().flat_map(|run| run.rules.iter().map(move |rules| table(run, rules))).collect()
     }
-
-    /// Fails if this program has other networks than the suite.
-    pub(super) fn check_networks(&self) -> Result<(), String> {
-        for (place, wanted) in &self.networks {
-            let found = network_hash(place);
-            if found != *wanted {
-                return Err(format!(
-                    "{} needs the network for `{place}` with the hash {wanted:.16}…, found {found:.16}…; use the version of \
-                     cambio that published the results you compare with",
-                    self.name
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The hash at the end of a bundled network, such as `classic 2`; empty if there is none.
-fn network_hash(place: &str) -> String {
-    let file = place
-        .split_once(' ')
-        .and_then(|(rules, seats)| Network::shipped_file(&Rules::preset(rules).ok()?, seats.parse().ok()?));
-    let hash = file.and_then(|file| file.last_chunk::<32>());
-    hash.map(|&hash| blake3::Hash::from_bytes(hash).to_string()).unwrap_or_default()
 }
 
 #[cfg(test)]
