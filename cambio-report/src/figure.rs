@@ -2,7 +2,7 @@
 //!
 //! A figure has a title, a description and a role for screen readers, and uses the colours and fonts of the page.
 
-use std::fmt::{Arguments, Display, Write as _};
+use std::fmt::{Arguments, Write as _};
 
 use minijinja::HtmlEscape;
 use serde::{Serialize, Serializer};
@@ -60,56 +60,12 @@ impl Drawing {
     }
 
     fn text(&mut self, class: &str, (x, y): (f64, f64), text: &str) {
-        let (x, y, text) = (tenth(x), tenth(y), HtmlEscape(text));
+        let text = HtmlEscape(text);
         self.add(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>"));
     }
 
-    fn path(&mut self, class: &str, steps: impl Display) {
+    fn path(&mut self, class: &str, steps: Arguments<'_>) {
         self.add(format_args!("<path class=\"{class}\" d=\"{steps}\"/>"));
-    }
-
-    fn across(&mut self, class: &str, (from, to): (f64, f64), y: f64) {
-        self.path(class, format_args!("M{from} {y}H{to}"));
-    }
-
-    fn upright(&mut self, class: &str, x: f64, (from, to): (f64, f64)) {
-        self.path(class, format_args!("M{x} {from}V{to}"));
-    }
-
-    fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
-        self.add(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>"));
-    }
-
-    /// A filled diamond with this distance from its centre to its corners.
-    fn diamond(&mut self, (x, y): (f64, f64), size: f64) {
-        self.path("best", format_args!("M{x} {}l{size} {size}l-{size} {size}l-{size} -{size}z", tenth(y - size)));
-    }
-
-    /// The mark of an estimate: a diamond if it is among the best, otherwise a ring.
-    fn mark(&mut self, at: (f64, f64), is_best: bool) {
-        if is_best { self.diamond(at, 5.0) } else { self.circle("ring", at, 3.0) }
-    }
-
-    /// The label of a row, and its number at the right.
-    fn row(&mut self, y: f64, label: &str, figure: &str) {
-        self.text("name", (0.0, y), &fitting(label, figure));
-        if !figure.is_empty() {
-            self.text("figure", (WIDTH, y), figure);
-        }
-    }
-
-    /// A horizontal axis at the height `foot` with its unit, under the rows of the drawing.
-    fn under_rows(foot: f64, ticks: &[Tick], reference: Option<f64>, unit: &str) -> Drawing {
-        let mut drawing = Drawing { height: foot + 34.0, ..Drawing::default() };
-        for Tick { at, label } in ticks {
-            drawing.upright("grid", *at, (0.0, foot));
-            drawing.text("tick", (*at, foot + 13.0), label);
-        }
-        drawing.text("unit", (WIDTH / 2.0, foot + 28.0), unit);
-        if let Some(at) = reference {
-            drawing.upright("reference", at, (0.0, foot));
-        }
-        drawing
     }
 }
 
@@ -123,66 +79,43 @@ fn tenth(at: f64) -> f64 {
     (at * 10.0).round() / 10.0 + 0.0
 }
 
-#[derive(Clone, Debug)]
-struct Tick {
-    at: f64,
-    label: String,
-}
-
-/// A linear scale from values to units of the drawing.
+/// A linear scale from values to the units of the axis.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     low: f64,
     high: f64,
-    from: f64,
-    to: f64,
 }
 
 impl Scale {
-    /// A scale that covers all values, with a margin at the ends.
-    fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Scale {
-        let (low, high) = values
-            .into_iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
+    /// A scale that covers all values, with a margin at the ends, and at least `span` on each side of the middle.
+    fn around(values: impl Iterator<Item = f64>, span: f64) -> Scale {
+        let (low, high) =
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let room = if high > low { (high - low) * 0.04 } else { low.abs().max(1.0) * 0.1 };
-        Scale { low: low - room, high: high + room, from, to }
-    }
-
-    /// Widens the scale to at least `span` on each side of the middle.
-    fn at_least(self, span: f64) -> Scale {
-        let (middle, half) = (f64::midpoint(self.low, self.high), (self.high - self.low) / 2.0);
-        let half = half.max(span);
-        Scale { low: middle - half, high: middle + half, ..self }
+        let (low, high) = (low - room, high + room);
+        let (middle, half) = (f64::midpoint(low, high), ((high - low) / 2.0).max(span));
+        Scale { low: middle - half, high: middle + half }
     }
 
     fn at(self, value: f64) -> f64 {
-        tenth(self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from))
+        tenth(LEFT + (value - self.low) / (self.high - self.low) * (RIGHT - LEFT))
     }
 
     fn span(self, (low, high): (f64, f64)) -> (f64, f64) {
         (self.at(low), self.at(high))
     }
 
-    /// Ticks at round numbers, about `wanted` of them.
-    fn ticks(self, wanted: f64) -> Vec<Tick> {
-        let raw = (self.high - self.low) / wanted;
+    /// About five ticks at round numbers, with their labels.
+    fn ticks(self) -> Vec<(f64, String)> {
+        let raw = (self.high - self.low) / 5.0;
         let power = 10_f64.powi(libm::log10(raw).floor() as i32);
         let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= raw * 0.999);
         let step = step.unwrap_or(10.0 * power);
         let digits = (-libm::log10(step).floor()).max(0.0) as usize;
         let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
-        let tick = |multiple: i64| {
-            let value = multiple as f64 * step;
-            Tick { at: self.at(value), label: number(value, digits) }
-        };
-        (first..=last).map(tick).collect()
+        let tick = |value: f64| (self.at(value), number(value, digits));
+        (first..=last).map(|multiple| tick(multiple as f64 * step)).collect()
     }
-}
-
-/// A mean and the ends of its intervals, which an axis must cover.
-fn covered(mean: f64, intervals: [Option<(f64, f64)>; 2]) -> impl Iterator<Item = f64> {
-    std::iter::once(mean).chain(intervals.into_iter().flatten().flat_map(<[f64; 2]>::from))
 }
 
 /// A row of a forest plot: an estimate with its interval.
@@ -200,24 +133,41 @@ pub(crate) struct IntervalPoint {
 
 const FOREST_ROW: f64 = 34.0;
 
-/// A forest plot: estimates with intervals, one per row, on an axis in this unit, and ticks with `digits` decimals.
+/// A forest plot: one or more estimates with intervals, one per row, on an axis in this unit. `digits` is the number of decimals of the
+/// values; the axis is not shorter than two units of the last decimal.
 pub(crate) fn forest(points: &[IntervalPoint], reference: Option<f64>, (unit, digits): (&str, usize)) -> Drawing {
-    let values = points.iter().flat_map(|row| covered(row.mean, [row.interval, row.wide]));
-    let scale = Scale::around(values.chain(reference), LEFT, RIGHT).at_least(10_f64.powi(-(digits as i32)));
+    let ends = |row: &IntervalPoint| [row.interval, row.wide].into_iter().flatten().flat_map(<[f64; 2]>::from);
+    let values = points.iter().flat_map(|row| std::iter::once(row.mean).chain(ends(row)));
+    let scale = Scale::around(values.chain(reference), 10_f64.powi(-(digits as i32)));
     let foot = points.len() as f64 * FOREST_ROW + 6.0;
-    let mut drawing = Drawing::under_rows(foot, &scale.ticks(5.0), reference.map(|value| scale.at(value)), unit);
+    let mut drawing = Drawing { height: foot + 34.0, ..Drawing::default() };
+    for (at, label) in scale.ticks() {
+        drawing.path("grid", format_args!("M{at} 0V{foot}"));
+        drawing.text("tick", (at, foot + 13.0), &label);
+    }
+    drawing.text("unit", (WIDTH / 2.0, foot + 28.0), unit);
+    if let Some(at) = reference.map(|value| scale.at(value)) {
+        drawing.path("reference", format_args!("M{at} 0V{foot}"));
+    }
     for (place, row) in points.iter().enumerate() {
-        let top = place as f64 * FOREST_ROW;
-        let y = top + 25.0;
-        drawing.row(top + 14.0, &row.label, &row.figure);
+        let y = place as f64 * FOREST_ROW + 25.0;
+        drawing.text("name", (0.0, y - 11.0), &fitting(&row.label, &row.figure));
+        if !row.figure.is_empty() {
+            drawing.text("figure", (WIDTH, y - 11.0), &row.figure);
+        }
+        let up = y - 4.0;
         if let Some((from, to)) = row.wide.map(|ends| scale.span(ends)) {
-            let (up, end) = (y - 4.0, "v8");
-            drawing.path("whisker", format_args!("M{from} {y}H{to}M{from} {up}{end}M{to} {up}{end}"));
+            drawing.path("whisker", format_args!("M{from} {y}H{to}M{from} {up}v8M{to} {up}v8"));
         }
-        if let Some(ends) = row.interval {
-            drawing.across("bar", scale.span(ends), y);
+        if let Some((from, to)) = row.interval.map(|ends| scale.span(ends)) {
+            drawing.path("bar", format_args!("M{from} {y}H{to}"));
         }
-        drawing.mark((scale.at(row.mean), y), row.is_best);
+        let at = scale.at(row.mean);
+        if row.is_best {
+            drawing.path("best", format_args!("M{at} {}l5 5l-5 5l-5 -5z", y - 5.0));
+        } else {
+            drawing.add(format_args!("<circle class=\"ring\" cx=\"{at}\" cy=\"{y}\" r=\"3\"/>"));
+        }
     }
     drawing
 }
