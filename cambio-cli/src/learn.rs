@@ -14,7 +14,6 @@ use cambio_sim::read_rules;
 
 use crate::exit::{CliResult, Exit};
 use crate::export_network;
-use crate::output::is_stdout;
 use crate::progress::ProgressDisplay;
 use crate::run::{refuse_existing, stop_on_signal, threads};
 use crate::say::{say, stdout};
@@ -79,9 +78,6 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(network) = &args.export {
         return export_network::write(network, &args.out);
-    }
-    if is_stdout(&args.out) {
-        return Err("--out must not be `-`, a standard stream: give a file or a folder, such as `./-`".into());
     }
     let cancel = stop_on_signal(Exit::Interrupted)?;
     let mut folders = if args.resume { resume(args, roster)? } else { create(args, roster)? };

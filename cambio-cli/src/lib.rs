@@ -214,11 +214,7 @@ fn exit_code(roster: &Roster, words: Vec<OsString>) -> u8 {
 
 fn run(roster: &Roster, words: Vec<OsString>) -> Exit {
     say::reserve_stdout(false);
-    let mut command = command();
-    let parsed = command.try_get_matches_from_mut(words).and_then(|matches| {
-        output::refuse_stdin(&command, &matches)?;
-        Cli::from_arg_matches(&matches)
-    });
+    let parsed = command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
     let result = match parsed {
         Ok(cli) => of_command(cli, roster),
         Err(error) if error.use_stderr() => {

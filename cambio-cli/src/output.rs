@@ -6,9 +6,6 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use cambio_core::text::EscapingWriter;
-use clap::builder::Str;
-use clap::error::ErrorKind as UsageError;
-use clap::{Arg, ArgMatches, Command};
 
 use crate::say::{reserve_stdout, say};
 
@@ -23,32 +20,6 @@ pub(super) struct OutputFile {
 /// Whether a path is `-`, which stands for standard output.
 pub(super) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
-}
-
-/// The subcommand that was given, and its options.
-fn innermost<'a>(command: &'a Command, matches: &'a ArgMatches) -> (&'a Command, &'a ArgMatches) {
-    matches.subcommand().map_or((command, matches), |(name, inner)| {
-        innermost(command.find_subcommand(name).expect("it was parsed"), inner)
-    })
-}
-
-/// Fails if a path is `-` where no standard stream is supported: for folders, and for all files that are read except the file of
-/// `cambio replay`.
-pub(super) fn refuse_stdin(command: &Command, matches: &ArgMatches) -> Result<(), clap::Error> {
-    let (command, matches) = innermost(command, matches);
-    let is_path = |arg: &&Arg| {
-        let kinds: &[Str] = arg.get_value_names().unwrap_or_default();
-        kinds.iter().any(|kind| matches!(kind.as_str(), "DIR" | "FOLDER" | "PLACE" | "RECORDS" | "FILE|RUN"))
-            || ["spec", "recipe", "outcome", "check", "strategy", "equilibrium"].contains(&arg.get_id().as_str())
-    };
-    let is_dash = |arg: &&Arg| {
-        let given = matches.get_raw(arg.get_id().as_str());
-        given.is_some_and(|mut values| values.any(|value| value == "-"))
-    };
-    command.get_arguments().filter(is_path).find(is_dash).map_or(Ok(()), |arg| {
-        let what = format!("`{arg}` must not be `-`, a standard stream: give a file or a folder, such as `./-`\n");
-        Err(clap::Error::raw(UsageError::InvalidValue, what))
-    })
 }
 
 impl OutputFile {
