@@ -8,8 +8,8 @@ use cambio_agents::Roster;
 use cambio_core::rng::Seed;
 use cambio_exec::{CancelToken, Executor, MOST_THREADS};
 use cambio_sim::{
-    Experiment, LineupRule, Lineups, PlanError, PlayError, PlayProgress, PlayablePlan, PlayedBatches, Report, RunError,
-    RunFolder, Runner, StoredRun,
+    Experiment, LineupRule, Lineups, PlayError, PlayProgress, PlayablePlan, PlayedBatches, Report, RunError, RunFolder,
+    Runner, StoredRun,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -31,19 +31,6 @@ pub(super) struct Args {
     /// Continue an interrupted run, or start one if the folder does not exist
     #[arg(long)]
     resume: bool,
-    #[command(flatten)]
-    changes: ExperimentChanges,
-    /// Do not show progress
-    #[arg(long, short)]
-    quiet: bool,
-    /// The output format of the tables
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-/// The options that override fields of the experiment file.
-#[derive(Debug, Default, clap::Args)]
-pub(super) struct ExperimentChanges {
     /// Also write a record of every match to records.jsonl
     #[arg(long)]
     records: bool,
@@ -53,17 +40,12 @@ pub(super) struct ExperimentChanges {
     /// The seed, instead of the seed in the file: a whole number or any text
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = cambio_sim::read_seed)]
     seed: Option<Seed>,
-}
-
-impl ExperimentChanges {
-    /// Reads an experiment and applies these options. Also returns the unchanged text of the file.
-    pub(super) fn read(&self, spec: &Path) -> Result<(Experiment, String), PlanError> {
-        let (mut experiment, text) = Experiment::read(spec)?;
-        experiment.deals = self.deals.unwrap_or(experiment.deals);
-        experiment.seed = self.seed.or(experiment.seed);
-        experiment.records |= self.records;
-        Ok((experiment, text))
-    }
+    /// Do not show progress
+    #[arg(long, short)]
+    quiet: bool,
+    /// The output format of the tables
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
@@ -93,7 +75,10 @@ pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let (experiment, text) = args.changes.read(&args.spec)?;
+    let (mut experiment, text) = Experiment::read(&args.spec)?;
+    experiment.deals = args.deals.unwrap_or(experiment.deals);
+    experiment.seed = args.seed.or(experiment.seed);
+    experiment.records |= args.records;
     let base = args.spec.parent().unwrap_or(Path::new("."));
     let plan = experiment.plan(roster, base)?.with_toml(text);
     if !args.resume {
