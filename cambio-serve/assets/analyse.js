@@ -99,7 +99,14 @@ function edit(seat, slot) {
     h("p", { class: "row" }, button("Keep it as it is", () => set(card.face)), button("I do not know it", () => set("?")), button("No card here", () => { cards[slot] = null; while (cards.length && !cards.at(-1)) cards.pop(); draw(); })));
 }
 
-const result = h("section", { class: "advice", "aria-live": "polite" });
+// Screen readers announce the answer, and not its table.
+const answer = h("div", { "aria-live": "polite" });
+const details = h("div");
+const result = h("section", { class: "advice" }, answer, details);
+function show(said, ...more) {
+  answer.replaceChildren(...said);
+  details.replaceChildren(...more);
+}
 const line = h("input", { type: "text", spellcheck: "false", autocomplete: "off", "aria-label": "The position as text", onchange: () => open(line.value.trim()) });
 
 function choose(label, values, chosen, onchange) {
@@ -131,7 +138,7 @@ function redraw() {
   const preset = presets.find(({ name }) => name === shown.rules);
   const count = preset?.seats ?? layouts.length;
   line.value = text();
-  result.replaceChildren();
+  show([]);
   const rules = [...Object.keys(RULES).map((name) => [name, rulesName(name)]), ...(RULES[shown.rules] ? [] : [[shown.rules, preset ? preset.name : "house rules"]])];
   const others = [...LETTERS.slice(0, layouts.length)].filter((letter) => letter !== seat);
   const moments = [...Object.entries(MOMENTS).map(([name, [words]]) => [name, words]), ...(moment ? [] : [["", `As in the text${shown.others.phase ? `: ${shown.others.phase}` : ""}`]])];
@@ -165,7 +172,7 @@ async function copyLink(event) {
   event.target.textContent = await navigator.clipboard.writeText(link.href).then(() => "Link copied", () => "The link is in the address bar");
 }
 
-const trouble = (error) => result.replaceChildren(h("p", { class: "trouble", role: "alert" }, withNames(capital(error.message), shown.kinds)));
+const trouble = (error) => show([h("p", { class: "trouble", role: "alert" }, withNames(capital(error.message), shown.kinds))]);
 
 async function advise(button) {
   if (shown.moment === "held" && !shown.held) return trouble({ message: "choose the card in your hand first" });
@@ -220,8 +227,8 @@ function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, wo
     h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, ` ± ${half(one.chance)}`)),
     h("td", {}, one.cost ? `${percent(one.cost.mean)} ± ${half(one.cost)}` : "best"), h("td", {}, order.map((letter) => number(one.points[LETTERS.indexOf(letter)])).join(" · ")));
   const asked = rest.find((one) => !mayBeBest(one)) ?? rest[0];
-  result.replaceChildren(h("h2", {}, `${capital(words(best.action))}${equals.length ? `, or as good: ${listed(equals.map(({ action }) => words(action)))}` : ""}`),
-    h("p", {}, asked ? `${reason(asked.reason)} ` : "", `You have the fewest points now, or as few as another player, in ${number(100 * lowest.mean, 0)} of 100 cases.`),
+  show([h("h2", {}, `${capital(words(best.action))}${equals.length ? `, or as good: ${listed(equals.map(({ action }) => words(action)))}` : ""}`),
+    h("p", {}, asked ? `${reason(asked.reason)} ` : "", `You have the fewest points now, or as few as another player, in ${number(100 * lowest.mean, 0)} of 100 cases.`)],
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Decisions" }, h("table", { class: "list" },
       h("thead", {}, h("tr", {}, ...["Decision", `You win the ${ofMatch ? "match" : "round"}`, "Cost, wins in 100", `Points at the end: ${order.map(nameOf).join(" · ")}`].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...decisions.map(row)))),

@@ -1,7 +1,7 @@
 // The guide: three lessons on fixed deals. It points at cards and buttons, but every decision stays possible,
 // and each lesson ends with a question. At the table of a link, it offers the lessons.
 import { h, LEVELS, remember, remembered } from "./common.js";
-import { openTable } from "./transport.js";
+import { ask, at, openTable } from "./transport.js";
 
 // The lessons: the seed of the deal, the turn in which the question comes, and for each situation of the deal,
 // a turn and a phase, a heading, a text, and the place or the verb to point at. The first answer is right.
@@ -12,20 +12,20 @@ const LESSONS = [
     "3 start": ["Draw", "You may also take the open card from the pile. It is high: draw.", "stock"],
     "3 held": ["Use a power", "A 7 is high. But if you discard it, you may peek at a card of yours.", "pile"],
     "3 power": ["Peek", "Choose a card that you have not seen.", "a1"],
-  }, question: "You know −1, 0 and 6 points, and draw a 4. What do you do?",
+  }, question: "In another deal, you know −1, 0 and 6 points, and draw a 4. What do you do?",
   answers: ["Keep it for the 6", "Discard it"], why: "A 4 is better than a 6." },
   { name: "Snap", seed: "lesson 2, 155", last: 3, tips: {
     "1 start": ["Draw", "You know your K♠ (10 points) and your 5♦.", "stock"],
     "1 held": ["Discard", "A second 5. Discard it, and see what you can do with the first one.", "pile"],
     "1 snap": ["Snap", "A card of the same rank may be thrown onto a discarded card: snap your 5♦.", "a4"],
     "2 snap": ["Snap", "Ben has discarded a king, and you have one.", "a3"],
-  }, question: "A 9 is discarded. You have not seen your two cards. Do you snap one?",
+  }, question: "In another deal, a 9 is discarded. You have not seen your two cards. Do you snap one?",
   answers: ["No", "Yes"], why: "A wrong snap costs a penalty card, and few cards are nines." },
   { name: "Call", seed: "lesson 3, 201", last: Infinity, tips: {
     "1 start": ["Draw", "You know your K♥ (−2: red kings are good) and your 2♦.", "stock"],
     "1 held": ["Keep", "A 3 is low: keep it in place of a card that you have not seen.", "a1"],
     "1 close": ["Call", "You know of 3 points. A card has 5 or 6 on average, and Ben has four.", "call"],
-  }, question: "You call, and Ben has as few points as you. Who wins?",
+  }, question: "In another deal, you call, and Ben has as few points as you. Who wins?",
   answers: ["Ben", "I do"], why: "A call wins only with fewer points than everyone else." },
 ];
 
@@ -87,12 +87,14 @@ export class Guide {
     return h("button", { type: "button", onclick }, words);
   }
 
-  // Asks the question of the lesson. The reason follows the answer, and the way to the next lesson.
+  // Asks the question of the lesson. The reason follows the answer, and the way to the next lesson, which closes this table.
   question({ question, answers, why }) {
     this.isAsked = true;
     const isLast = this.number === LESSONS.length;
-    const next = isLast ? this.button("Play a match", () => location.assign("./"))
-      : this.button(`Next: ${LESSONS[this.number].name}`, () => openLesson(this.number + 1));
+    const next = this.button(isLast ? "Play a match" : `Next: ${LESSONS[this.number].name}`, async () => {
+      await ask(at(this.table, "close"), {});
+      return isLast ? location.assign("./") : openLesson(this.number + 1);
+    });
     const answer = (words) => this.button(words, () => {
       this.write(words === answers[0] ? "Right" : "Not quite", `${why} `, null, next);
       next.focus();

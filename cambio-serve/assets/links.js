@@ -186,10 +186,10 @@ function resultLine({ number, points, par, blunders }) {
   return `Cambio #${number}: ${counted(points, "point")}${more.join("")}`;
 }
 
-const copyResult = ({ number }) => copyButton("Copy the result", "Copies your result and a link to the deal", async () => {
-  const line = resultLine(finished(number));
-  const link = dealLink(dailyDeal(FIRST + number * DAY).request);
-  return { text: `${line}. The fewest points win. Par is the bot ${EXPERT.name}.\n${link}`, done: "Copied" };
+// The address of a server works only on its machine, so its pages have no links.
+const copyResult = ({ number }) => copyButton("Copy the result", isServer ? "Copies your result" : "Copies your result and a link to the deal", async () => {
+  const link = isServer ? "" : `\n${dealLink(dailyDeal(FIRST + number * DAY).request)}`;
+  return { text: `${resultLine(finished(number))}. The fewest points win. Par is the bot ${EXPERT.name}.${link}`, done: "Copied" };
 });
 
 // The points of a seat at the end of a round.
@@ -237,9 +237,8 @@ function dayBox(number) {
   return h("li", { class: isGood ? "good" : "" }, points);
 }
 
-// The part of the start page about the daily deal. The address of a server works only on its machine, so its pages have no links.
+// The part of the start page about the daily deal.
 export function dailyPanel() {
-  if (isServer) return "";
   const { number, request } = dailyDeal();
   const kept = keptDeal((deal) => deal.number === number);
   const isDone = Boolean(finished(number));
@@ -278,7 +277,6 @@ export function dailyPanel() {
 // The buttons for the end of a match: copy the result of the daily deal, the link to the deal, and the link to
 // the match. The line of a daily deal is added to the result in `place`.
 export function endButtons(table, { seat, kinds }, { scene }, place) {
-  if (isServer) return [];
   const deal = keptDeal((one) => one.table === Number(table));
   const buttons = [];
   if (deal) {
@@ -288,6 +286,7 @@ export function endButtons(table, { seat, kinds }, { scene }, place) {
     complete(deal, status);
     buttons.push(copyResult(deal));
   }
+  if (isServer) return buttons;
   const request = requestOf(table);
   if (request) buttons.push(copyButton("Challenge a friend", "Copies a link that opens a table with the same cards and opponents", async () => ({ text: dealLink(request), done: "Link copied" })));
   return [...buttons, shareButton(() => recordOf(table))];
