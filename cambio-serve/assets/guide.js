@@ -1,7 +1,7 @@
 // The guide: three lessons on fixed deals. It points at cards and buttons, but every decision stays possible,
 // and each lesson ends with a question. At the table of a link, it offers the lessons.
 import { h, LEVELS, remember, remembered } from "./common.js";
-import { ask, at, openTable } from "./transport.js";
+import { openTable, requestOf } from "./transport.js";
 
 // The lessons: the seed of the deal, the turn in which the question comes, and for each situation of the deal,
 // a turn and a phase, a heading, a text, and the place or the verb to point at. The first answer is right.
@@ -28,6 +28,9 @@ const LESSONS = [
   }, question: "In another deal, you call, and Ben has as few points as you. Who wins?",
   answers: ["Ben", "I do"], why: "A call wins only with fewer points than everyone else." },
 ];
+
+// Whether a stored table is the table of a lesson.
+export const isLesson = (table) => LESSONS.some(({ seed }) => seed === requestOf(table).seed);
 
 // Opens the table of a lesson, counted from 1.
 export async function openLesson(number) {
@@ -87,14 +90,12 @@ export class Guide {
     return h("button", { type: "button", onclick }, words);
   }
 
-  // Asks the question of the lesson. The reason follows the answer, and the way to the next lesson, which closes this table.
+  // Asks the question of the lesson. The reason follows the answer, and the way to the next lesson.
   question({ question, answers, why }) {
     this.isAsked = true;
     const isLast = this.number === LESSONS.length;
-    const next = this.button(isLast ? "Play a match" : `Next: ${LESSONS[this.number].name}`, async () => {
-      await ask(at(this.table, "close"), {});
-      return isLast ? location.assign("./") : openLesson(this.number + 1);
-    });
+    const next = isLast ? this.button("Play a match", () => location.assign("./"))
+      : this.button(`Next: ${LESSONS[this.number].name}`, () => openLesson(this.number + 1));
     const answer = (words) => this.button(words, () => {
       this.write(words === answers[0] ? "Right" : "Not quite", `${why} `, null, next);
       next.focus();

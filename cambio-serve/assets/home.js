@@ -2,7 +2,7 @@
 import { face, picture } from "./cards.js";
 import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, quick, REACTIONS, remember, remembered, RULES, rulesName } from "./common.js";
 import { deck, steps } from "./deck.js";
-import { openLesson } from "./guide.js";
+import { isLesson, openLesson } from "./guide.js";
 import { dailyPanel, linkedDeal, openDeal } from "./links.js";
 import { ask, at, openTable, openTables } from "./transport.js";
 
@@ -136,7 +136,7 @@ function start(options) {
       summary, option(guided, "Start with three short lessons")),
     problem,
     dailyPanel(),
-    tables(openTables()),
+    tables(openTables().filter(({ table }) => !isLesson(table))),
     h("details", { class: "panel", id: "settings" }, h("summary", {}, "Change the game: rules, opponents, options"),
       h("fieldset", {}, h("legend", {}, "Rules"), games, fileField),
       h("fieldset", {}, h("legend", {}, "Opponents"), opponents, specs, more),

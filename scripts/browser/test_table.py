@@ -71,6 +71,9 @@ class TableChecks(Checks):
                 page.wait_for_selector(".guide b")
         assert shown.count("Snap") == 2 and shown[-1] == "Call" and "Peek" in shown, shown
         self.is_well(page, "the end of the guide")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#daily")
+        assert page.query_selector(".tables") is None, "the lessons leave tables"
 
     def test_a_lesson_on_a_phone(self):
         """On a phone, a tap answers the question of a lesson, also after the end of the round."""
