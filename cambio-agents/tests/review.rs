@@ -182,7 +182,7 @@ fn without_chance_events_after_the_deal_all_luck_is_of_the_deal() {
 /// The mean luck is 0 even if one of the agents is much weaker than the policy of the playouts.
 #[test]
 fn the_mean_luck_is_0_and_it_agrees_with_the_outcome_model() {
-    let (deals, playouts) = (amount(40, 2000), amount(6, 16));
+    let (deals, playouts) = (amount(24, 2000), amount(6, 16));
     let mean = |values: &[f64]| values.iter().sum::<f64>() / deals as f64;
     let product = |one: &[f64], other: &[f64]| {
         let (means, pairs) = ((mean(one), mean(other)), one.iter().zip(other));

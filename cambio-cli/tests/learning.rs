@@ -36,7 +36,7 @@ fn responders_are_trained() {
     let spec = "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'sharp', 'random']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
     prints(&folder, "run spec.toml --quiet --out run");
-    let respond = "--matches 2000 --deals 60 --quiet --out responder";
+    let respond = "--matches 600 --deals 60 --quiet --out responder";
     let printed = prints(&folder, &format!("learn --exploit greedy {respond}"));
     let lines: Vec<&str> = printed.lines().collect();
     let share = |line: &str, start: &str| -> f64 {
