@@ -10,7 +10,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::args::named;
 use crate::rules::{GivenRules, PyRules};
-use crate::{args, error, thaw};
+use crate::{args, error};
 
 /// A decision, created from its notation: `draw`, `keep a3`, `swap a1 b2`. To discard is `drop`.
 ///
@@ -119,7 +119,7 @@ impl PyAction {
     }
 }
 
-/// An event of a match, as one seat perceived it. `card` is `None` if the seat did not see the face.
+/// An event of a match, as one seat perceived it, by its `code`. `card` is `None` if the seat did not see the face.
 #[pyclass(frozen, eq, name = "Event", module = "cambio_game")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PyEvent {
@@ -151,7 +151,7 @@ impl PyEvent {
 properties! { PyEvent, this,
     repr = format!("<Event {:?}>", this.__str__()),
     hash = this.sighting.code(),
-    reduce(py) = (thaw(py, "_event")?, (PyRules(this.rules), this.sighting.code()));
+    reduce(py) = (py.get_type::<PyEvent>(), (PyRules(this.rules), this.sighting.code()));
     /// The kind of event: `drew`, `kept`, `snapped wrong`, …
     kind: &'static str = this.parts().kind;
     /// The seat that acted or is affected; `None` for events without a seat.
@@ -166,6 +166,11 @@ properties! { PyEvent, this,
 
 #[pymethods]
 impl PyEvent {
+    #[new]
+    fn of_code(rules: GivenRules, code: u64) -> PyResult<PyEvent> {
+        Ok(PyEvent { rules: rules.0, sighting: sighting(&rules.0, code)? })
+    }
+
     fn __str__(&self) -> String {
         let EventParts { kind, seat, spots, card } = self.parts();
         let mut text = seat.map_or_else(String::new, |seat| format!("{seat} ")) + kind;
@@ -180,14 +185,6 @@ impl PyEvent {
         }
         text
     }
-}
-
-/// Restores an event from its code, for `pickle`.
-#[pyfunction(name = "_event")]
-pub(crate) fn event(rules: GivenRules, code: u64) -> PyResult<PyEvent> {
-    let GivenRules(rules) = rules;
-    let sighting = sighting(&rules, code)?;
-    Ok(PyEvent { rules, sighting })
 }
 
 /// The sighting with this code. Fails if the code is invalid or its card is not in the rules.

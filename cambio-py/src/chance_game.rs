@@ -6,7 +6,7 @@ use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::play::{ChanceMatch, ChanceOutcome, RoundLog};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::view::RoundHistory;
-use cambio_core::{Action, Choices, Rules, Score, Seat, Standing, State};
+use cambio_core::{Action, Choices, Score, Seat, Standing, State};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -17,7 +17,7 @@ use crate::args::named;
 use crate::episode::{SeatKeys, score_reward};
 use crate::game::shared_methods;
 use crate::rules::{GivenRules, tensor_space};
-use crate::{args, error, thaw};
+use crate::{args, error};
 
 /// A match with explicit chance nodes, for game trees, solvers and `OpenSpiel`.
 ///
@@ -25,7 +25,8 @@ use crate::{args, error, thaw};
 /// decision node, the match is stepped like a `Game`. A card's face is drawn when a seat first sees it. A race with only one
 /// possible order is not a chance node. Seat 0 deals first.
 ///
-/// `history` contains every step: the index of a decision, relative to its seat, or the number of an outcome.
+/// `history` contains every step: the index of a decision, relative to its seat, or the number of an outcome. A match that is made with a
+/// history continues from there.
 #[pyclass(eq, name = "ChanceGame", module = "cambio_game")]
 #[derive(Clone)]
 pub(crate) struct PyChanceGame {
@@ -41,19 +42,6 @@ pub(crate) struct PyChanceGame {
 shared_methods!(PyChanceGame);
 
 impl PyChanceGame {
-    fn of(rules: &Rules, seats: usize) -> PyResult<PyChanceGame> {
-        rules.covers(seats).map_err(error::rules)?;
-        let mut observer = (RoundHistory::new(rules, seats), SeatKeys::of_small(rules, seats));
-        Ok(PyChanceGame {
-            game: ChanceMatch::new(rules, seats, &mut observer).map_err(error::rules)?,
-            observer,
-            history: Vec::new(),
-            before: [Score::default(); MAX_SEATS],
-            space: ActionSpace::new(rules, seats),
-            tensors: tensor_space(rules, seats),
-        })
-    }
-
     fn standing(&self) -> Standing<'_> {
         self.game.standing()
     }
@@ -147,7 +135,7 @@ properties! { PyChanceGame, this,
         format!("<ChanceGame {name:?} at {seats} seats, {steps} steps, {asked}>")
     },
     hash = (this.standing().setup.rules.name(), this.seats()),
-    reduce(py) = (thaw(py, "_chance_game")?, (this.rules(), this.seats(), this.history.clone()));
+    reduce(py) = (py.get_type::<PyChanceGame>(), (this.rules(), this.seats(), this.history.clone()));
     /// Whether the match is over.
     is_over: bool = this.game.is_over();
     /// Whether the match is at a chance node.
@@ -159,9 +147,25 @@ properties! { PyChanceGame, this,
 #[pymethods]
 impl PyChanceGame {
     #[new]
-    #[pyo3(signature = (rules, seats = 2))]
-    fn new(rules: GivenRules, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyChanceGame> {
-        PyChanceGame::of(&rules.0, seats)
+    #[pyo3(signature = (rules, seats = 2, history = Vec::new()), text_signature = "(rules, seats=2, history=())")]
+    fn new(
+        rules: GivenRules,
+        #[pyo3(from_py_with = named::seats)] seats: usize,
+        history: Vec<u64>,
+    ) -> PyResult<PyChanceGame> {
+        let GivenRules(rules) = rules;
+        rules.covers(seats).map_err(error::rules)?;
+        let mut observer = (RoundHistory::new(&rules, seats), SeatKeys::of_small(&rules, seats));
+        let mut game = PyChanceGame {
+            game: ChanceMatch::new(&rules, seats, &mut observer).map_err(error::rules)?,
+            observer,
+            history: Vec::new(),
+            before: [Score::default(); MAX_SEATS],
+            space: ActionSpace::new(&rules, seats),
+            tensors: tensor_space(&rules, seats),
+        };
+        history.into_iter().try_for_each(|step| game.advance(step))?;
+        Ok(game)
     }
 
     /// The outcomes of a chance node: the number and probability of each. Raises `IllegalAction` at any other node.
@@ -244,20 +248,6 @@ impl PyChanceGame {
     fn returns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.rewarded(py, self.standing().totals.iter().copied())
     }
-}
-
-/// Restores a match from its steps, for `pickle`.
-#[pyfunction(name = "_chance_game")]
-pub(crate) fn chance_game(
-    rules: GivenRules,
-    #[pyo3(from_py_with = named::seats)] seats: usize,
-    history: Vec<u64>,
-) -> PyResult<PyChanceGame> {
-    let mut game = PyChanceGame::of(&rules.0, seats)?;
-    for step in history {
-        game.advance(step)?;
-    }
-    Ok(game)
 }
 
 /// A one-hot number of a seat, followed by bytes, as a list of floats. The 256 floats are shared objects, so this takes a tenth of the time

@@ -13,10 +13,8 @@ use cambio_core::{
 };
 use cambio_solve::HistoryKey;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use crate::error;
-use crate::rules::PyRules;
 
 words! {
     /// The kind of rewards.
@@ -196,37 +194,6 @@ impl GameEpisode {
         }
         Ok(episode)
     }
-
-    /// The parts of the match that a pickle contains.
-    pub(crate) fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let playing = self.playing();
-        (PyRules(*playing.rules()), playing.seats(), seeds(playing.key()), self.reward.word(), texts(playing.actions()))
-            .into_pyobject(py)
-    }
-}
-
-/// The seeds and the deal of a key in a pickle.
-pub(crate) type Seeds = (String, String, u64);
-
-pub(crate) fn seeds(key: Key) -> Seeds {
-    (key.seed.to_string(), key.agents.to_string(), key.deal)
-}
-
-/// Restores a key from a pickle.
-pub(crate) fn key_of((seed, agents, deal): Seeds) -> PyResult<Key> {
-    let read = |text: String| text.parse().map_err(|error| error::CambioError::new_err(format!("a seed: {error}")));
-    Ok(Key { seed: read(seed)?, agents: read(agents)?, deal })
-}
-
-/// Serializes decisions for a pickle.
-pub(crate) fn texts(actions: &[Action]) -> String {
-    actions.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// Restores decisions from a pickle.
-pub(crate) fn actions_of(texts: &str) -> PyResult<Vec<Action>> {
-    let texts = texts.split(',').filter(|text| !text.is_empty());
-    texts.map(|text| text.parse().map_err(error::action)).collect()
 }
 
 /// The largest deck whose keys every match computes. Games with larger decks are too large for strategy files.

@@ -14,11 +14,11 @@ use pyo3::types::PyTuple;
 
 use crate::action::{PyAction, PyEvent, decision};
 use crate::args::named;
-use crate::episode::{GameEpisode, Reward, SeatKeys, Seeds, actions_of, key_of};
+use crate::episode::{GameEpisode, Reward, SeatKeys};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
 use crate::rules::{GivenRules, tensor_space};
-use crate::{args, error, thaw};
+use crate::{args, error};
 
 /// Implements the methods that `Game` and `ChanceGame` share. The class needs the fields `space` and `tensors`, and the
 /// methods `standing`, `dealt`, `actor`, `round_history`, `log` and `keys`.
@@ -234,7 +234,7 @@ properties! { PyGame, this,
         let key = this.key();
         (this.playing().rules().name(), this.seats(), key.seed, key.agents, key.deal)
     },
-    reduce(py) = (thaw(py, "_game")?, this.episode.parts(py)?);
+    reduce(py) = (py.get_type::<PyGame>().getattr("restore")?, (this.record(None)?, this.reward()));
     /// The seed: a number, or 64 hexadecimal digits if it was given as text.
     seed<'py>(py): PyResult<Bound<'py, PyAny>> = seed_object(py, this.key().seed);
     /// The seed of the agents' random numbers.
@@ -279,10 +279,11 @@ impl PyGame {
 
     /// Restores the match of a record, after its last decision. The record must have its seed and deal.
     #[staticmethod]
-    fn restore(record: &PyRecord) -> PyResult<PyGame> {
+    #[pyo3(signature = (record, reward = "rank"))]
+    fn restore(record: &PyRecord, reward: &str) -> PyResult<PyGame> {
         let playing = Playing::restore(&record.record).map_err(error::record)?;
         let (rules, seats, key) = (*playing.rules(), playing.seats(), playing.key());
-        GameEpisode::replayed(&rules, seats, key, Reward::Rank, playing.actions()).map(PyGame::from)
+        GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, playing.actions()).map(PyGame::from)
     }
 
     /// Carries out a decision of the seat to act, and all events up to the next decision.
@@ -333,17 +334,4 @@ impl PyGame {
         let names: Vec<&str> = agents.iter().map(String::as_str).collect();
         Ok(PyRecord { record: self.playing().save(&names) })
     }
-}
-
-/// Restores a game, for `pickle`.
-#[pyfunction(name = "_game")]
-pub(crate) fn game(
-    rules: GivenRules,
-    #[pyo3(from_py_with = named::seats)] seats: usize,
-    seeds: Seeds,
-    reward: &str,
-    actions: &str,
-) -> PyResult<PyGame> {
-    GameEpisode::replayed(&rules.0, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?)
-        .map(PyGame::from)
 }

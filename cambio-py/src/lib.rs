@@ -2,8 +2,8 @@
 //!
 //! Each file wraps one part of the library and contains no rule of the game. `python/cambio_game` re-exports everything.
 
-/// Declares how objects of a class are printed, hashed and pickled, and their properties, each with its type and its value. `name<'py>(py)`
-/// binds the interpreter's token.
+/// Declares how objects of a class are printed, hashed, copied (by `Clone`, because they share no mutable state) and pickled, and their
+/// properties, each with its type and its value. `name<'py>(py)` binds the interpreter's token.
 macro_rules! properties {
     ($class:ident, $this:ident
         $(, repr = $repr:expr, hash = $hash:expr)?
@@ -20,6 +20,14 @@ macro_rules! properties {
                 fn __hash__(&self) -> u64 {
                     let $this = self;
                     crate::rules::hash_of(&$hash)
+                }
+
+                fn __copy__(&self) -> $class {
+                    Clone::clone(self)
+                }
+
+                fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> $class {
+                    Clone::clone(self)
                 }
             )?
             $(
@@ -59,47 +67,22 @@ mod vector;
 
 use pyo3::prelude::*;
 
-/// Implements `copy.copy` and `copy.deepcopy` by `Clone`, for classes whose objects share no mutable state.
-macro_rules! copies {
-    ($($class:path),*) => {$(
-        #[pymethods]
-        impl $class {
-            fn __copy__(&self) -> $class {
-                Clone::clone(self)
-            }
-
-            fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> $class {
-                Clone::clone(self)
-            }
-        }
-    )*};
-}
-
-copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules::PyLayout);
-copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord, small_game::PySmallGame);
-copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld, observation::PyPosition);
-
-/// The function of the compiled module with which `pickle` restores an object.
-fn thaw<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("cambio_game._cambio")?.getattr(name)
-}
-
 /// The compiled module of the package. `cambio_game` re-exports everything.
 #[pymodule]
 mod _cambio {
     #[pymodule_export]
     use super::{
-        action::{PyAction, PyEvent, event},
+        action::{PyAction, PyEvent},
         agent::{PyAgent, agent, agents},
         args::_whole,
         batches::{PyPlan, PyRunFolder},
-        chance_game::{_floats, PyChanceGame, chance_game},
+        chance_game::{_floats, PyChanceGame},
         error::{
             ActionError, AgentError, AgentFault, ArrayError, CambioError, ExperimentError, IllegalAction, RecordError,
             RulesError, RunError,
         },
-        game::{PyGame, game},
-        observation::{PyKnowledge, PyObservation, PyPosition, PyWorld, observation},
+        game::PyGame,
+        observation::{PyKnowledge, PyObservation, PyPosition, PyWorld},
         record::PyRecord,
         rounds::{_bench, PyStudy},
         rules::{PyLayout, PyRules},

@@ -23,9 +23,9 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
 use crate::args::named;
-use crate::episode::{SeatKeys, actions_of, texts};
+use crate::episode::SeatKeys;
 use crate::rules::{PyRules, counts, tensor_space};
-use crate::{args, error, thaw};
+use crate::{args, error};
 
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
@@ -175,7 +175,8 @@ properties! { PyObservation, this,
     reduce(py) = {
         let text = Position::exact(&this.view.observation(), &this.totals, this.rounds).to_string();
         let codes: Vec<u64> = this.sightings.iter().map(Sighting::code).collect();
-        (thaw(py, "_observation")?, (text, codes, texts(&this.decided), this.strategy_key()))
+        let decided: Vec<String> = this.decided.iter().map(ToString::to_string).collect();
+        (py.get_type::<PyObservation>().getattr("_restore")?, (text, codes, decided, this.strategy_key()))
     };
     /// The rules.
     rules: PyRules = PyRules(*this.rules_of());
@@ -304,6 +305,21 @@ impl PyObservation {
         Ok(observation_in_words(&self.view, &self.sightings, &table, most as usize))
     }
 
+    /// Restores an observation from its position, its sightings, its decisions and its key, for `pickle`.
+    #[staticmethod]
+    fn _restore(text: &str, codes: Vec<u64>, decided: Vec<String>, key: Option<&str>) -> PyResult<PyObservation> {
+        let refused = |what: String| error::CambioError::new_err(what);
+        let position = Position::read_exact(text).map_err(|error| refused(error.to_string()))?;
+        let rules = position.standing().setup.rules;
+        let sightings = codes.into_iter().map(|code| sighting(&rules, code)).collect::<PyResult<_>>()?;
+        let decided = decided.iter().map(|text| text.parse().map_err(error::action)).collect::<PyResult<_>>()?;
+        let read = |key: &str| HistoryKey::parse(key).ok_or_else(|| refused(format!("{key} is not a key")));
+        let key = key.map(read).transpose()?;
+        let observation = PyObservation { sightings, decided, key, ..PyObservation::of(&position) };
+        observation.deduced()?;
+        Ok(observation)
+    }
+
     /// The position: the observation without the history of the round, as one line of text.
     fn position(&self) -> PyPosition {
         PyPosition(Position::new(&self.view.observation(), &self.totals, self.rounds))
@@ -317,20 +333,6 @@ impl PyObservation {
     fn __str__(&self) -> String {
         render(&self.view, self.rounds, &self.totals)
     }
-}
-
-/// Restores an observation from its position, its sightings and its decisions, for `pickle`.
-#[pyfunction(name = "_observation")]
-pub(crate) fn observation(text: &str, codes: Vec<u64>, decided: &str, key: Option<&str>) -> PyResult<PyObservation> {
-    let refused = |what: String| error::CambioError::new_err(what);
-    let position = Position::read_exact(text).map_err(|error| refused(error.to_string()))?;
-    let rules = position.standing().setup.rules;
-    let sightings = codes.into_iter().map(|code| sighting(&rules, code)).collect::<PyResult<_>>()?;
-    let read = |key: &str| HistoryKey::parse(key).ok_or_else(|| refused(format!("{key} is not a key")));
-    let key = key.map(read).transpose()?;
-    let observation = PyObservation { sightings, decided: actions_of(decided)?, key, ..PyObservation::of(&position) };
-    observation.deduced()?;
-    Ok(observation)
 }
 
 /// Totals as floats.
