@@ -20,7 +20,7 @@ PAGE = HOME / "book/src/python-reference.md"
 PACKAGE = HOME / "cambio-py/python/cambio_game"
 GROUPS = [
     ("Rules and tables", ["Rules", "Layout", "Block"]),
-    ("A match", ["Game", "Action", "Event", "Observation", "Knowledge", "Position", "World", "Record"]),
+    ("A match", ["Game", "Action", "Event", "Observation", "Position", "World", "Record"]),
     ("Many matches", ["VectorGame"]),
     ("Explicit chance", ["ChanceGame"]),
     ("Exact exploitability", ["SmallGame", "Policy", "exploitability", "StrategyPolicy"]),

@@ -61,7 +61,7 @@ pub(crate) mod named {
         deal: u64, 0, u64::MAX;
         first_deal: u64, 0, u64::MAX;
         memory_limit: u64, 1, u64::MAX;
-        number: u64, 1, 1_000_000;
+        number: u64, 1, 100_000;
         outcome: u64, 0, u64::MAX;
         seats: usize, 2, 8;
         seed: u64, 0, u64::MAX;

@@ -82,7 +82,7 @@ mod _cambio {
             RulesError, RunError,
         },
         game::PyGame,
-        observation::{PyKnowledge, PyObservation, PyPosition, PyWorld},
+        observation::{PyObservation, PyPosition, PyWorld},
         record::PyRecord,
         rounds::{_bench, PyStudy},
         rules::{PyLayout, PyRules},

@@ -1,4 +1,4 @@
-//! Observations, knowledge and worlds: the classes `Observation`, `Knowledge` and `World`, also in words and as inputs of networks.
+//! Observations, positions and worlds: the classes `Observation`, `Position` and `World`, also in words and as inputs of networks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,8 @@ use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::view::{CardHistory, RoundHistory};
 use cambio_core::{
-    Action, Card, Knowledge, Phase, Position, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing, State, View,
+    Action, Card, Knowledge, Observation, Phase, Position, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing,
+    State, View,
 };
 use cambio_exec::CancelToken;
 use cambio_sim::AdviceOptions;
@@ -325,9 +326,25 @@ impl PyObservation {
         PyPosition(Position::new(&self.view.observation(), &self.totals, self.rounds))
     }
 
-    /// The knowledge that the seat can deduce from this observation.
-    fn knowledge(&self) -> PyResult<PyKnowledge> {
-        Ok(PyKnowledge { observation: self.clone(), knowledge: self.deduced()? })
+    /// The cards that may be in a spot: each label that the seat cannot exclude, with its number of copies. This follows with certainty
+    /// from the events that the seat has perceived, and assumes nothing about how the others play.
+    fn candidates<'py>(&self, py: Python<'py>, spot: &str) -> PyResult<Bound<'py, PyDict>> {
+        counts(py, self.rules_of(), self.deduced()?.candidates(args::spot(spot)?))
+    }
+
+    /// The cards that may be next in the stock: each label that the seat cannot exclude, with its number of copies.
+    fn stock_candidates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        counts(py, self.rules_of(), self.deduced()?.stock_candidates().iter().copied())
+    }
+
+    /// Draws `number` worlds uniformly from those that the seat cannot distinguish. The same seed gives the same worlds.
+    #[pyo3(signature = (number, seed = 0))]
+    fn worlds(
+        &self,
+        #[pyo3(from_py_with = named::number)] number: u64,
+        #[pyo3(from_py_with = named::seed)] seed: u64,
+    ) -> PyResult<Vec<PyWorld>> {
+        Ok(worlds_of(&self.deduced()?, &self.view.observation(), number, seed))
     }
 
     fn __str__(&self) -> String {
@@ -353,56 +370,14 @@ fn faces<'py>(
     Ok(dict)
 }
 
-/// What a seat can deduce with certainty from the events that it has perceived. It assumes nothing about how the others play.
-///
-/// `Observation.knowledge` returns it.
-#[pyclass(frozen, eq, name = "Knowledge", module = "cambio_game")]
-#[derive(Clone)]
-pub(crate) struct PyKnowledge {
-    observation: PyObservation,
-    knowledge: Knowledge,
-}
-
-impl PartialEq for PyKnowledge {
-    fn eq(&self, other: &PyKnowledge) -> bool {
-        self.observation == other.observation
-    }
-}
-
-properties! { PyKnowledge, this,
-    repr = {
-        let (seat, known) = (this.knowledge.seat(), this.knowledge.known().len());
-        format!("<Knowledge of seat {seat}: {known} of {} cards>", this.knowledge.occupied().len())
-    },
-    hash = this.observation.__hash__(),
-    reduce(py) = (Bound::new(py, this.observation.clone())?.getattr("knowledge")?, ());
-    /// The seat that has this knowledge, from 0.
-    seat: usize = this.knowledge.seat().index();
-    /// The spots whose cards the seat knows, each with the card's label.
-    known<'py>(py): PyResult<Bound<'py, PyDict>> = this.observation.known(py);
-}
-
-#[pymethods]
-impl PyKnowledge {
-    /// The cards that may be in a spot: each possible label with its number of copies.
-    fn candidates<'py>(&self, py: Python<'py>, spot: &str) -> PyResult<Bound<'py, PyDict>> {
-        counts(py, self.observation.rules_of(), self.knowledge.candidates(args::spot(spot)?))
-    }
-
-    /// The cards that may be next in the stock: each possible label with its number of copies.
-    fn stock_candidates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        counts(py, self.observation.rules_of(), self.knowledge.stock_candidates().iter().copied())
-    }
-
-    /// Samples uniformly from the worlds that the seat cannot distinguish. The same seed gives the same world.
-    fn sample(&self, #[pyo3(from_py_with = named::seed)] seed: u64) -> PyWorld {
-        let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
-        PyWorld(self.knowledge.sample(&self.observation.view.observation(), &mut stream))
-    }
+/// Worlds of a seat's knowledge. The first ones do not depend on their number.
+fn worlds_of(knowledge: &Knowledge, view: &Observation<'_>, number: u64, seed: u64) -> Vec<PyWorld> {
+    let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
+    (0..number).map(|_| PyWorld(knowledge.sample(view, &mut stream))).collect()
 }
 
 /// The position of every card: the true one of a game, or one that is possible given a seat's knowledge. It cannot be pickled, but the
-/// game or the knowledge can.
+/// game or the observation can.
 #[pyclass(frozen, eq, name = "World", module = "cambio_game")]
 #[derive(Clone)]
 pub(crate) struct PyWorld(pub(crate) State);
@@ -573,12 +548,6 @@ fn meaning(action: Action, view: &OwnedObservation) -> String {
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyPosition(pub(crate) Position);
 
-impl PyPosition {
-    fn knowledge(&self) -> PyKnowledge {
-        PyKnowledge { observation: self.observation(), knowledge: self.0.knowledge() }
-    }
-}
-
 properties! { PyPosition, this,
     repr = format!("Position({:?})", this.0.to_string()),
     hash = this.0.to_string(),
@@ -598,15 +567,13 @@ impl PyPosition {
     }
 
     /// Draws `number` worlds uniformly from what the position leaves open. The same seed gives the same worlds.
-    #[pyo3(signature = (number, seed = None))]
+    #[pyo3(signature = (number, seed = 0))]
     fn worlds(
         &self,
         #[pyo3(from_py_with = named::number)] number: u64,
-        seed: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<PyWorld>> {
-        let seed = args::optional(seed, "seed", 0, u64::MAX >> 20)?.unwrap_or(0);
-        let knowledge = self.knowledge();
-        Ok((0..number).map(|world| knowledge.sample((seed << 20) + world)).collect())
+        #[pyo3(from_py_with = named::seed)] seed: u64,
+    ) -> Vec<PyWorld> {
+        worlds_of(&self.0.knowledge(), &self.0.observation(), number, seed)
     }
 
     /// The value of each decision of the seat to act, the best first, by games in which the seat plays like the policy `agent` and the

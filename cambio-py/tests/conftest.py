@@ -98,7 +98,6 @@ def every_object(rules: str = "classic", seats: int = 2) -> list[Any]:
         cambio.SmallGame("mini-m0"),
         over.record(),
         *seen,
-        seen[0].knowledge(),
         seen[0].position(),
     ]
     found += [game.world(), game.rules, game.layout, cambio.agent("greedy")]

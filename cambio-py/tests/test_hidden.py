@@ -32,15 +32,13 @@ PLAYER = cambio.TextPlayer(str)
 def shown(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
     """All data that a seat can get from a game."""
     seen = game.observe(seat)
-    knowledge = seen.knowledge()
-    worlds = [knowledge.sample(seed) for seed in range(2)]
-    texts = (repr(seen), str(seen), seen.key(), game.render(seat), game.information_state(seat), repr(knowledge))
+    texts = (repr(seen), str(seen), seen.key(), game.render(seat), game.information_state(seat))
     texts += (seen.describe(), seen.describe(events=3), seen.describe_rules(), str(seen.strategy_key), PLAYER.prompt(seen))
     if seen.is_asked:
         decisions = GREEDY.decide(game), GREEDY.decide(seen), GREEDY.decide(seen, seed=3), cambio.parse_decision("1", seen)
         texts += tuple(map(str, decisions))
     arrays = (game.tensor(seat), game.mask(seat), seen.tensor(), seen.mask())
-    known = (seen.known, seen.held, seen.pile, seen.top, seen.stock, seen.sightings, knowledge.stock_candidates(), worlds)
+    known = (seen.known, seen.held, seen.pile, seen.top, seen.stock, seen.sightings, seen.stock_candidates(), seen.worlds(2))
     return (*(text.encode() for text in texts), *(array.tobytes() for array in arrays), pickle.dumps(seen), repr(known).encode())
 
 

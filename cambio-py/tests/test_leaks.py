@@ -32,7 +32,7 @@ def calls(thing: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     arguments: dict[str, tuple[Any, ...]] = {
         "split": (np.stack([tensor, tensor]),), "__getitem__": ("held",), "__contains__": ("held",), "points": (card,), "rank": (card,),
         "action_count": (2,), "layout": (2,), "from_toml": (rules.to_toml(),), "from_index": (0, rules, 2, 0), "index": (rules, 2, 0),
-        "face": ("a1",), "seen_by": ("a1",), "candidates": ("a1",), "sample": (1,), "decide": (game,), "probabilities": (game.observe(),),
+        "face": ("a1",), "seen_by": ("a1",), "candidates": ("a1",), "worlds": (1,), "decide": (game,), "probabilities": (game.observe(),),
         "information_state": (0,), "outcome_text": (0,), "restore": (game.record(),), "random_actions": (1,), "game": (0,), "__eq__": (thing,),
         "tensors": (0,), "masks": (0,), "keys": (0,), "value": uniform, "exploitability": uniform, "best_response": (0, uniform[1]),
         "mixture": (0, [uniform[0]]), "solve": (1.0,), "__deepcopy__": ({},),

@@ -30,11 +30,11 @@ def test_every_object_survives_copies_and_pickles(name: str, seats: int) -> None
         if number % 8:
             continue
         seen = game.observe()
-        things = [game, seen, seen.knowledge(), game.record(), game.rules]
+        things = [game, seen, game.record(), game.rules]
         things += [game.layout, *game.layout.blocks, *game.legal_actions(), *seen.sightings, *game.events()]
         for thing in things:
             same(thing)
-        for world in (seen.knowledge().sample(number), game.world()):
+        for world in (*seen.worlds(1, number), game.world()):
             assert copy.copy(world) == copy.deepcopy(world) == world and hash(copy.copy(world)) == hash(world)
     same(cambio.agent("greedy(call_at=7)"))
 
@@ -172,13 +172,12 @@ def test_a_notebook_shows_a_record_in_a_frame_of_its_own() -> None:
 def test_knowledge_samples_worlds_that_the_seat_cannot_tell_apart() -> None:
     for game in positions("faessler", 3, 11, 60):
         seen = game.observe()
-        knowledge = seen.knowledge()
-        for seed in range(3):
-            world = knowledge.sample(seed)
+        worlds = seen.worlds(3, 7)
+        assert worlds == seen.worlds(4, 7)[:3] and worlds != seen.worlds(3, 8)
+        for world in worlds:
             assert all(world.faces[spot] == card for spot, card in seen.known.items())
             assert sorted(world.faces) == sorted(seen.occupied) and sum(world.stock.values()) == seen.stock
-            assert all(card in knowledge.candidates(spot) for spot, card in world.faces.items())
-            assert knowledge.sample(seed) == world
+            assert all(card in seen.candidates(spot) for spot, card in world.faces.items())
 
 
 def test_an_agent_follows_games_and_their_copies() -> None:

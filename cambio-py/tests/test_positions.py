@@ -19,7 +19,7 @@ def test_positions_of_a_game_are_read_back() -> None:
             observed = position.observation()
             assert observed.legal_actions() == seen.legal_actions()
             assert str(observed) == str(seen)
-            assert observed.knowledge().known == seen.knowledge().known
+            assert observed.known == seen.known
 
 
 def test_worlds_keep_what_the_seat_knows() -> None:
