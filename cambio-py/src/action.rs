@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::args::named;
-use crate::rules::{GivenRules, PyRules};
+use crate::rules::PyRules;
 use crate::{args, error};
 
 /// A decision, created from its notation: `draw`, `keep a3`, `swap a1 b2`. To discard is `drop`.
@@ -88,7 +88,7 @@ impl PyAction {
     #[staticmethod]
     fn from_index(
         index: &Bound<'_, PyAny>,
-        rules: GivenRules,
+        rules: PyRules,
         #[pyo3(from_py_with = named::seats)] seats: usize,
         seat: &Bound<'_, PyAny>,
     ) -> PyResult<PyAction> {
@@ -101,7 +101,7 @@ impl PyAction {
     /// The index of this decision when `seat` makes it. Raises `ActionError` if it is outside the action space.
     fn index(
         &self,
-        rules: GivenRules,
+        rules: PyRules,
         #[pyo3(from_py_with = named::seats)] seats: usize,
         seat: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
@@ -167,7 +167,7 @@ properties! { PyEvent, this,
 #[pymethods]
 impl PyEvent {
     #[new]
-    fn of_code(rules: GivenRules, code: u64) -> PyResult<PyEvent> {
+    fn of_code(rules: PyRules, code: u64) -> PyResult<PyEvent> {
         Ok(PyEvent { rules: rules.0, sighting: sighting(&rules.0, code)? })
     }
 

@@ -16,7 +16,7 @@ use crate::action::{PyAction, decision, no_index};
 use crate::args::named;
 use crate::episode::{SeatKeys, score_reward};
 use crate::game::shared_methods;
-use crate::rules::{GivenRules, tensor_space};
+use crate::rules::{PyRules, tensor_space};
 use crate::{args, error};
 
 /// A match with explicit chance nodes, for game trees, solvers and `OpenSpiel`.
@@ -149,11 +149,11 @@ impl PyChanceGame {
     #[new]
     #[pyo3(signature = (rules, seats = 2, history = Vec::new()), text_signature = "(rules, seats=2, history=())")]
     fn new(
-        rules: GivenRules,
+        rules: PyRules,
         #[pyo3(from_py_with = named::seats)] seats: usize,
         history: Vec<u64>,
     ) -> PyResult<PyChanceGame> {
-        let GivenRules(rules) = rules;
+        let PyRules(rules) = rules;
         rules.covers(seats).map_err(error::rules)?;
         let mut observer = (RoundHistory::new(&rules, seats), SeatKeys::of_small(&rules, seats));
         let mut game = PyChanceGame {

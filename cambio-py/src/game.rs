@@ -17,7 +17,7 @@ use crate::args::named;
 use crate::episode::{GameEpisode, Reward, SeatKeys};
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
-use crate::rules::{GivenRules, tensor_space};
+use crate::rules::{PyRules, tensor_space};
 use crate::{args, error};
 
 /// Implements the methods that `Game` and `ChanceGame` share. The class needs the fields `space` and `tensors`, and the
@@ -260,13 +260,13 @@ impl PyGame {
     #[new]
     #[pyo3(
         signature = (
-            rules = GivenRules::default(), seats = 2, *, seed = Seed::Number(0), deal = 0, agent_seed = Seed::AGENTS,
+            rules = PyRules::default(), seats = 2, *, seed = Seed::Number(0), deal = 0, agent_seed = Seed::AGENTS,
             reward = "rank",
         ),
         text_signature = "(rules='classic', seats=2, *, seed=0, deal=0, agent_seed=0, reward='rank')",
     )]
     fn new(
-        rules: GivenRules,
+        rules: PyRules,
         #[pyo3(from_py_with = named::seats)] seats: usize,
         #[pyo3(from_py_with = named::any_seed)] seed: Seed,
         #[pyo3(from_py_with = named::deal)] deal: u64,

@@ -93,9 +93,9 @@ properties! { PyRules, this,
 #[pymethods]
 impl PyRules {
     #[new]
-    #[pyo3(signature = (rules = GivenRules::default()), text_signature = "(rules='classic')")]
-    fn new(rules: GivenRules) -> PyRules {
-        PyRules(rules.0)
+    #[pyo3(signature = (rules = PyRules::default()), text_signature = "(rules='classic')")]
+    fn new(rules: PyRules) -> PyRules {
+        rules
     }
 
     /// Creates rules from the text of a rule file (TOML).
@@ -147,39 +147,35 @@ impl PyRules {
     }
 }
 
-/// Rules as an argument; by default, `classic`.
-pub(crate) struct GivenRules(pub(crate) Rules);
-
-impl Default for GivenRules {
-    fn default() -> GivenRules {
-        GivenRules(Rules::preset("classic").expect("it is a preset"))
-    }
-}
-
-impl<'a, 'py> FromPyObject<'a, 'py> for GivenRules {
-    type Error = PyErr;
-
-    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<GivenRules> {
-        read(&value).map(GivenRules)
+/// Rules that are not given.
+impl Default for PyRules {
+    fn default() -> PyRules {
+        PyRules(Rules::preset("classic").expect("it is a preset"))
     }
 }
 
 /// Reads a rule system: a `Rules` object, the name of a preset or mini game, or a mapping of knobs.
-fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
-    if let Ok(rules) = value.cast::<PyRules>() {
-        return Ok(rules.get().0);
+impl<'a, 'py> FromPyObject<'a, 'py> for PyRules {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<PyRules> {
+        if let Ok(rules) = value.cast::<PyRules>() {
+            return Ok(*rules.get());
+        }
+        if let Ok(name) = value.cast::<PyString>() {
+            return args::preset(&name.to_cow()?).map(PyRules);
+        }
+        let table = value.cast::<PyMapping>().map_err(|_| {
+            let found = args::type_of(&value);
+            PyTypeError::new_err(format!(
+                "the rules must be a Rules object, a preset's name or a dict, found type {found}"
+            ))
+        })?;
+        let dict = PyDict::new(value.py());
+        dict.update(&table)?;
+        let table = args::to_json(dict.as_any())?;
+        validated(RulesSpec::from_json(&table).and_then(|spec| spec.check_meaning().map(|()| spec))).map(PyRules)
     }
-    if let Ok(name) = value.cast::<PyString>() {
-        return args::preset(&name.to_cow()?);
-    }
-    let table = value.cast::<PyMapping>().map_err(|_| {
-        let found = args::type_of(value);
-        PyTypeError::new_err(format!("the rules must be a Rules object, a preset's name or a dict, found type {found}"))
-    })?;
-    let dict = PyDict::new(value.py());
-    dict.update(table)?;
-    let table = args::to_json(dict.as_any())?;
-    validated(RulesSpec::from_json(&table).and_then(|spec| spec.check_meaning().map(|()| spec)))
 }
 
 /// Validates a spec. Rules with the name, cards and knobs of a preset become that preset.
@@ -278,7 +274,7 @@ properties! { PyLayout, this,
 #[pymethods]
 impl PyLayout {
     #[new]
-    fn new(rules: GivenRules, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyLayout> {
+    fn new(rules: PyRules, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyLayout> {
         PyLayout::of(&rules.0, seats)
     }
 

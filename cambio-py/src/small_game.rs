@@ -24,7 +24,7 @@ use crate::args::named;
 use crate::error::check_signals;
 use crate::observation::{PyObservation, history_of};
 use crate::python_agent::ask_policy;
-use crate::rules::{GivenRules, PyLayout, PyRules, tensor_space};
+use crate::rules::{PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 
 const SEATS: usize = 2;
@@ -235,8 +235,8 @@ impl PySmallGame {
 
 /// The strategies in a file for these rules: the probability of each action index, by seat and key.
 #[pyfunction]
-pub(crate) fn _strategies(py: Python<'_>, path: PathBuf, rules: GivenRules) -> PyResult<Bound<'_, PyDict>> {
-    let GivenRules(rules) = rules;
+pub(crate) fn _strategies(py: Python<'_>, path: PathBuf, rules: PyRules) -> PyResult<Bound<'_, PyDict>> {
+    let PyRules(rules) = rules;
     rules.covers(SEATS).map_err(error::rules)?;
     let refused = |error: &dyn Display| unreadable(&path, error);
     let text = read_up_to(&path, Limits::default().memory).map_err(|error| refused(&error))?;
@@ -287,10 +287,10 @@ impl PySmallGame {
     )]
     fn new(
         py: Python<'_>,
-        rules: GivenRules,
+        rules: PyRules,
         #[pyo3(from_py_with = named::memory_limit)] memory_limit: u64,
     ) -> PyResult<PySmallGame> {
-        let GivenRules(rules) = rules;
+        let PyRules(rules) = rules;
         let limits = Limits { memory: memory_limit, ..Limits::default() };
         let game = py.detach(|| Game::compile(&rules, &limits, &mut |_| {})).map_err(solving)?;
         let space = ActionSpace::new(&rules, SEATS);

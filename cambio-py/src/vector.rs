@@ -19,7 +19,7 @@ use crate::agent::PyAgent;
 use crate::args::named;
 use crate::episode::{GameEpisode, Reward};
 use crate::game::PyGame;
-use crate::rules::{GivenRules, PyLayout, PyRules, tensor_space};
+use crate::rules::{PyLayout, PyRules, tensor_space};
 use crate::{args, error};
 use arrays::{Arrays, Extras, object};
 use vector_match::{BatchCall, MatchStart, Threads, VectorMatches};
@@ -191,7 +191,7 @@ impl PyVectorGame {
     #[new]
     #[pyo3(
         signature = (
-            batch, rules = GivenRules::default(), seats = 2, *, seed = Seed::Number(0), first_deal = 0,
+            batch, rules = PyRules::default(), seats = 2, *, seed = Seed::Number(0), first_deal = 0,
             agent_seed = Seed::AGENTS, opponents = None, rotate = false, reward = "rank", threads = 1, autoreset = true, finals = false, keys = false, all_seats = false, true_cards = false,
         ),
         text_signature = "(batch, rules='classic', seats=2, *, seed=0, first_deal=0, agent_seed=0, opponents=None, rotate=False, \
@@ -201,7 +201,7 @@ impl PyVectorGame {
     fn new(
         py: Python<'_>,
         #[pyo3(from_py_with = named::batch)] batch: usize,
-        rules: GivenRules,
+        rules: PyRules,
         #[pyo3(from_py_with = named::seats)] seats: usize,
         #[pyo3(from_py_with = named::any_seed)] seed: Seed,
         #[pyo3(from_py_with = named::first_deal)] first_deal: u64,
@@ -216,7 +216,7 @@ impl PyVectorGame {
         all_seats: bool,
         true_cards: bool,
     ) -> PyResult<PyVectorGame> {
-        let GivenRules(rules) = rules;
+        let PyRules(rules) = rules;
         rules.covers(seats).map_err(error::rules)?;
         let common = BatchSettings {
             rules,
