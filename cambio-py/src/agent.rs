@@ -1,6 +1,6 @@
 //! Library agents, by spec.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::Mutex;
 
 use cambio_agents::{AgentSpec, roster};
 use cambio_core::encode::ActionSpace;
@@ -85,17 +85,6 @@ impl PyAgent {
         Ok(spec)
     }
 
-    /// The memory, for one thread at a time.
-    fn memory(&self) -> PyResult<MutexGuard<'_, AgentMemory>> {
-        match self.memory.try_lock() {
-            Ok(memory) => Ok(memory),
-            Err(TryLockError::Poisoned(memory)) => Ok(memory.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(error::CambioError::new_err(
-                "another thread is in a method of this Agent; use one Agent for each thread",
-            )),
-        }
-    }
-
     fn fault(&self, what: &dyn std::fmt::Display) -> PyErr {
         error::AgentFault::new_err(format!("agent `{}`: {what}", self.spec))
     }
@@ -105,7 +94,7 @@ impl PyAgent {
         let Some(seat) = game.episode.actor() else {
             return Err(error::IllegalAction::new_err("the match is over: no seat has to decide"));
         };
-        let mut memory = self.memory()?;
+        let mut memory = args::exclusive(&self.memory, "Agent")?;
         let followed_matches = &mut memory.followed_matches;
         let index = followed_matches.iter().position(|followed_match| followed_match.seat == seat);
         let known = index
@@ -137,7 +126,7 @@ impl PyAgent {
         if observation.view.choices().is_empty() {
             return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
         }
-        let mut memory = self.memory()?;
+        let mut memory = args::exclusive(&self.memory, "Agent")?;
         let agent = memory.asked.take().unwrap_or_else(|| library_agent(&self.spec));
         let (answer, agent) = py.detach(|| work(agent)).map_err(|what| self.fault(&what))?;
         memory.asked = Some(agent);

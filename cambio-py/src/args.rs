@@ -1,5 +1,7 @@
 //! Conversion and validation of arguments: numbers, seats, seeds, presets, JSON.
 
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, Seat, Spot};
 use cambio_sim::read_seed;
@@ -94,6 +96,17 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
 /// The name of a value's type.
 pub(crate) fn type_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "thing".to_owned(), |name| name.to_string())
+}
+
+/// The part of an object of this class that its methods change, for one thread at a time.
+pub(crate) fn exclusive<'a, T>(part: &'a Mutex<T>, class: &str) -> PyResult<MutexGuard<'a, T>> {
+    match part.try_lock() {
+        Ok(part) => Ok(part),
+        Err(TryLockError::Poisoned(part)) => Ok(part.into_inner()),
+        Err(TryLockError::WouldBlock) => Err(error::CambioError::new_err(format!(
+            "another thread is in a method of this {class}; use one {class} for each thread, or a lock"
+        ))),
+    }
 }
 
 /// Reads a seat at a table of `seats` seats: its number from 0, or its letter.

@@ -1,6 +1,5 @@
 //! Tournaments from Python, with Python agents among the players.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,8 +13,8 @@ use cambio_sim::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{check_signals, refused};
-use crate::python_agent::{PythonRoster, roster_with};
+use crate::error::{refused, watched};
+use crate::python_agent::roster_with;
 use crate::{args, error};
 
 /// The columns of all tables of runs and tunings, as JSON.
@@ -47,8 +46,20 @@ pub(crate) fn _run(
             cambio_core::text::excerpt(&out.display().to_string())
         )));
     }
-    let (stored, derived) = py.detach(|| play(&spec, &out, &roster, threads, is_kept))?;
-    py.check_signals()?;
+    let plan = py.detach(|| planned(&spec, &roster))?;
+    let executor = Executor::new(threads).map_err(refused)?;
+    let played = watched(py, &executor.cancel_token(), None, |_| play(&plan, &out, &executor));
+    let (stored, derived) = match played {
+        Ok(played) => played.map_err(|error| match error {
+            PlayError::Fault(mut fault) if !is_kept => {
+                fault.kept = None;
+                roster.failed(PlayError::Fault(fault))
+            }
+            error => roster.failed(error),
+        })?,
+        Err(interrupt) if !is_kept => return Err(interrupt),
+        Err(_) => return Err(refused("the run was interrupted; the same call with resume=True continues it")),
+    };
     Ok(about(py, &stored, &derived)?.unbind())
 }
 
@@ -60,41 +71,14 @@ pub(crate) fn planned(spec: &Path, roster: &Roster) -> PyResult<PlayablePlan> {
     Ok(experiment.plan(roster, folder).map_err(unplanned)?.with_toml(text))
 }
 
-fn play(
-    spec: &Path,
-    out: &Path,
-    roster: &PythonRoster,
-    threads: usize,
-    is_kept: bool,
-) -> PyResult<(StoredRun, Derived)> {
-    let plan = planned(spec, roster)?;
-    let executor = Executor::new(threads).map_err(refused)?;
-    let token = executor.cancel_token();
-    // Called about ten times a second, so that Ctrl-C stops the run. It can be resumed.
-    let signal = RefCell::new(None);
-    let look = |_: &cambio_sim::PlayProgress| {
-        if let Err(raised) = check_signals() {
-            signal.replace(Some(raised));
-            token.cancel();
-        }
-    };
-    let played = || {
-        let is_begun = out.join("spec.lock.json").exists();
-        let mut folder = if is_begun { RunFolder::reopen(out, &plan)? } else { RunFolder::create(out, &plan)? };
-        let report = Runner::new(&executor).with_progress(&look).run(&plan, &mut folder)?;
-        let stored = StoredRun::open(out)?;
-        Run::stored(&stored, &report.derived).write(out)?;
-        report.outcome.map(|()| (stored, report.derived))
-    };
-    played().map_err(|error| match error {
-        PlayError::Interrupted if !is_kept && signal.borrow().is_some() => signal.take().expect("it was just there"),
-        PlayError::Interrupted => refused("the run was interrupted; the same call with resume=True continues it"),
-        PlayError::Fault(mut fault) if !is_kept => {
-            fault.kept = None;
-            roster.failed(PlayError::Fault(fault))
-        }
-        error => roster.failed(error),
-    })
+/// Plays a plan into a run folder, or continues there.
+fn play(plan: &PlayablePlan, out: &Path, executor: &Executor) -> Result<(StoredRun, Derived), PlayError> {
+    let is_begun = out.join("spec.lock.json").exists();
+    let mut folder = if is_begun { RunFolder::reopen(out, plan)? } else { RunFolder::create(out, plan)? };
+    let report = Runner::new(executor).run(plan, &mut folder)?;
+    let stored = StoredRun::open(out)?;
+    Run::stored(&stored, &report.derived).write(out)?;
+    report.outcome.map(|()| (stored, report.derived))
 }
 
 /// Runs the command line with these words, and with Python agents in its roster. `program` is what a shell has to run to start it. If an agent

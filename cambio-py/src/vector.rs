@@ -4,7 +4,7 @@ mod arrays;
 mod vector_match;
 
 use std::iter::zip;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use cambio_agents::AgentSpec;
 use cambio_core::encode::{ActionSpace, TensorSpace};
@@ -104,13 +104,7 @@ fn check_begun(batch: &VectorBatch) -> PyResult<()> {
 impl PyVectorGame {
     /// The matches, for one thread at a time.
     fn batch(&self) -> PyResult<MutexGuard<'_, VectorBatch>> {
-        match self.batch.try_lock() {
-            Ok(batch) => Ok(batch),
-            Err(TryLockError::Poisoned(batch)) => Ok(batch.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(error::CambioError::new_err(
-                "another thread is in a method of this VectorGame; use one VectorGame for each thread, or a lock",
-            )),
-        }
+        args::exclusive(&self.batch, "VectorGame")
     }
 
     /// Applies `work` to every match and its rows, without the GIL. Raises the fault of the first match that has one.
