@@ -6,9 +6,8 @@ use cambio_agents::{AgentSpec, roster};
 use cambio_core::encode::ActionSpace;
 use cambio_core::engine::Setup;
 use cambio_core::play::MatchError;
-use cambio_core::rng::Key;
-use cambio_core::{Action, Briefing, Deal, Observer as _, Players, Playing, Referee, Seat, Standing, View as _};
-use cambio_solve::default_streams;
+use cambio_core::{Action, Deal, Players, Playing, Referee, Seat, Standing, View as _};
+use cambio_solve::{AgentPolicy, InfosetPolicy as _, InfosetView, SolveError};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -36,6 +35,9 @@ pub(crate) struct PyAgent {
     pub(crate) spec: AgentSpec,
     memory: Mutex<AgentMemory>,
 }
+
+/// An agent that answers questions about observations.
+type ObservationPolicy<'a> = AgentPolicy<LibraryAgent, &'a mut (dyn FnMut() -> LibraryAgent + Send)>;
 
 /// The parts of an agent that its methods change.
 #[derive(Default)]
@@ -109,28 +111,48 @@ impl PyAgent {
         decided.map(PyAction).map_err(|error: MatchError| self.fault(&error))
     }
 
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method itself is not general enough in its lifetime"
+    )]
     fn decide_at(&self, py: Python<'_>, observation: &PyObservation, seed: u64) -> PyResult<PyAction> {
-        self.ask(py, observation, |agent| {
-            let mut players = seated(agent, observation, seed, 0)?;
-            Ok((PyAction(decision_of(&mut players, observation)?), unseated(players, observation)))
-        })
+        self.ask(py, observation, seed, None, |policy, moment| policy.decide(moment)).map(PyAction)
     }
 
-    /// Asks the agent about an observation. `work` receives the agent and returns it.
+    /// Asks the agent about an observation.
     fn ask<T: Send>(
         &self,
         py: Python<'_>,
         observation: &PyObservation,
-        work: impl FnOnce(LibraryAgent) -> Result<(T, LibraryAgent), String> + Send,
+        seed: u64,
+        streams: Option<u32>,
+        ask: impl FnOnce(&mut ObservationPolicy<'_>, &InfosetView<'_>) -> Result<T, SolveError> + Send,
     ) -> PyResult<T> {
         if observation.view.choices().is_empty() {
             return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
         }
         let mut memory = args::exclusive(&self.memory, "Agent")?;
-        let agent = memory.asked.take().unwrap_or_else(|| library_agent(&self.spec));
-        let (answer, agent) = py.detach(|| work(agent)).map_err(|what| self.fault(&what))?;
-        memory.asked = Some(agent);
-        Ok(answer)
+        let mut kept = memory.asked.take();
+        let mut make = || kept.take().unwrap_or_else(|| library_agent(&self.spec));
+        let mut policy: ObservationPolicy<'_> = AgentPolicy::new(&mut make, seed, streams);
+        let (rules, seats, seat) = (observation.rules_of(), observation.seats_of(), observation.view.seat());
+        // Observations that differ get different random numbers.
+        let digest = observation.sightings.iter().fold(0x6361_6d62_696f_u64, |digest, sighting| {
+            (digest ^ sighting.code()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        });
+        let setup = Setup::new(rules, seats);
+        let moment = InfosetView {
+            rules,
+            standing: Standing { round: observation.rounds, setup, totals: &observation.totals },
+            seat,
+            set: digest as usize,
+            sightings: &observation.sightings,
+            decisions: &observation.decided,
+            view: &observation.view.observation(),
+        };
+        let answer = py.detach(|| ask(&mut policy, &moment)).map_err(|error| self.fault(&error));
+        memory.asked = policy.into_agent();
+        answer
     }
 }
 
@@ -214,17 +236,15 @@ impl PyAgent {
         streams: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = named::seed)] seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let streams = args::optional(streams, "streams", 1, u32::MAX.into())?;
-        let known = self.ask(py, observation, |agent| {
-            let streams = streams.unwrap_or_else(|| default_streams(&agent).into());
-            answers(agent, observation, seed, streams)
-        })?;
+        let streams = args::optional(streams, "streams", 1, u32::MAX.into())?.map(|streams| streams as u32);
+        let known = self.ask(py, observation, seed, streams, |policy, moment| policy.choose(moment))?;
         let choices = observation.view.choices();
         let space = ActionSpace::new(observation.view.rules(), observation.view.table().seats());
         let mut probabilities = vec![0.0; space.action_count()];
         for (action, probability) in choices.iter().zip(known) {
             let index = space.to_index(action, observation.view.seat()).expect("a choice is in the action space");
-            probabilities[index] = probability;
+            // A sum of shares can round to more than 1.
+            probabilities[index] = probability.min(1.0);
         }
         Ok(PyArray1::from_vec(py, probabilities))
     }
@@ -232,68 +252,6 @@ impl PyAgent {
     fn __str__(&self) -> String {
         self.spec.to_string()
     }
-}
-
-/// The players with the agent in the observing seat, after the events of the observation.
-fn seated(
-    agent: LibraryAgent,
-    observation: &PyObservation,
-    seed: u64,
-    stream: u64,
-) -> Result<Players<LibraryAgent>, String> {
-    let (rules, seats, seat) = (observation.view.rules(), observation.view.table().seats(), observation.view.seat());
-    // Observations that differ get different random numbers.
-    let digest = observation.sightings.iter().fold(0x6361_6d62_696f_u64, |digest, sighting| {
-        (digest ^ sighting.code()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-    });
-    let mut players = Players::only(agent, seat, seats);
-    let stream_key = Key::new(seed, digest.wrapping_add(stream)).with_agents(seed).agent(seat);
-    let briefing = Briefing { rules, seats, seat, stream: &stream_key };
-    players.brief(&briefing).map_err(|failure| failure.to_string())?;
-    let setup = Setup::new(rules, seats);
-    players.round_begins(&Standing { round: observation.rounds, setup, totals: &observation.totals }, &[]);
-    players.perceive(seat, &observation.sightings);
-    Ok(players)
-}
-
-/// The agent in the observing seat.
-fn unseated(mut players: Players<LibraryAgent>, observation: &PyObservation) -> LibraryAgent {
-    players.agents_mut()[observation.view.seat().index()].take().expect("the agent sits there")
-}
-
-/// The legal decision of the agent in the observing seat.
-fn decision_of(players: &mut Players<LibraryAgent>, observation: &PyObservation) -> Result<Action, String> {
-    let (view, choices) = (observation.view.observation(), observation.view.choices());
-    let decided = players.ask(&view).expect("the agent sits there").map_err(|failure| failure.to_string())?;
-    let action = decided.canonical();
-    if choices.contains(action) {
-        return Ok(action);
-    }
-    Err(format!("it decided `{action}`, which is illegal; legal: {choices}"))
-}
-
-/// The probabilities of the choices at an observation, in order, and the agent, which can be asked again.
-fn answers(
-    mut agent: LibraryAgent,
-    observation: &PyObservation,
-    seed: u64,
-    streams: u64,
-) -> Result<(Vec<f64>, LibraryAgent), String> {
-    let (view, choices) = (observation.view.observation(), observation.view.choices());
-    let mut decisions = vec![0.0; choices.len()];
-    for stream in 0..streams {
-        let mut players = seated(agent, observation, seed, stream)?;
-        let known = if stream == 0 { players.probabilities(&view) } else { None };
-        let decided = if known.is_none() { Some(decision_of(&mut players, observation)?) } else { None };
-        agent = unseated(players, observation);
-        if let Some(known) = known {
-            return Ok((known.map_err(|failure| failure.to_string())?, agent));
-        }
-        let index = choices.iter().position(|choice| Some(choice) == decided).expect("the decision is legal");
-        decisions[index] += 1.0;
-    }
-    let shares = decisions.iter().map(|count| count / streams as f64);
-    Ok((shares.collect(), agent))
 }
 
 /// Creates a library agent from its spec. Raises `AgentError` if the spec is invalid; the message lists the valid names.

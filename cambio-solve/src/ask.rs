@@ -17,6 +17,8 @@ use crate::{SolveError, SolverProgress};
 pub struct InfosetView<'a> {
     /// The rules.
     pub rules: &'a Rules,
+    /// The standing at the start of the round.
+    pub standing: Standing<'a>,
     /// The seat to act.
     pub seat: Seat,
     /// The number of the information set in its [`Game`].
@@ -72,14 +74,9 @@ pub struct AgentPolicy<A, F> {
 /// The default number of random streams with which an agent that draws random numbers decides at each information set.
 const STREAMS: u32 = 20;
 
-/// The default number of random streams for an agent: 20 if it draws random numbers, otherwise 1.
-pub fn default_streams(agent: &impl Agent) -> u32 {
-    if agent.draws() { STREAMS } else { 1 }
-}
-
 impl<A: Agent, F: FnMut() -> A> AgentPolicy<A, F> {
     /// Creates a policy from the agent that `make` returns; `make` is called again after an error of the agent. Each
-    /// query uses `streams` random streams, at least one, by default [`default_streams`].
+    /// query uses `streams` random streams, at least one, by default 20 if the agent draws random numbers and otherwise 1.
     pub fn new(make: F, seed: u64, streams: impl Into<Option<u32>>) -> AgentPolicy<A, F> {
         let chosen = streams.into().map(|streams| streams.max(1));
         AgentPolicy { make, agent: None, seed, chosen, streams: chosen.unwrap_or(0) }
@@ -91,43 +88,75 @@ impl<A: Agent, F: FnMut() -> A> AgentPolicy<A, F> {
         self.streams
     }
 
-    /// The table before a decision, with the agent in its seat.
-    fn table(&mut self, moment: &InfosetView<'_>, deal: u64) -> Result<Players<A>, Failure> {
-        let InfosetView { rules, seat, sightings, .. } = *moment;
-        let agent = self.agent.take().unwrap_or_else(&mut self.make);
-        let mut players = Players::only(agent, seat, SEATS);
-        let stream = StreamKey::new(self.seed, deal).with_agents(self.seed).agent(seat);
-        players.brief(&Briefing { rules, seats: SEATS, seat, stream: &stream })?;
-        let setup = Setup::new(rules, SEATS);
-        players.round_begins(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] }, &[]);
-        players.perceive(seat, sightings);
-        Ok(players)
+    /// The agent of the last query, for another policy of the same agent.
+    pub fn into_agent(self) -> Option<A> {
+        self.agent
     }
+
+    /// The agent's decision with the first random stream.
+    ///
+    /// # Errors
+    /// If the agent fails or decides illegally.
+    pub fn decide(&mut self, moment: &InfosetView<'_>) -> Result<Action, SolveError> {
+        self.consult(moment, 0, |players| decision(players, moment))
+    }
+
+    /// The chosen or the default number of streams of a query.
+    fn count(&mut self) -> u32 {
+        let agent = self.agent.get_or_insert_with(&mut self.make);
+        self.chosen.unwrap_or(if agent.draws() { STREAMS } else { 1 })
+    }
+
+    /// Asks the agent in its seat, after its sightings of the round, with one of its random streams.
+    fn consult<T>(
+        &mut self,
+        moment: &InfosetView<'_>,
+        stream: u32,
+        ask: impl FnOnce(&mut Players<A>) -> Result<T, SolveError>,
+    ) -> Result<T, SolveError> {
+        let InfosetView { rules, standing, seat, sightings, .. } = *moment;
+        let seats = standing.setup.seats;
+        let deal = (moment.set as u64).wrapping_mul(self.count().into()).wrapping_add(stream.into());
+        let agent = self.agent.take().unwrap_or_else(&mut self.make);
+        let mut players = Players::only(agent, seat, seats);
+        let stream = StreamKey::new(self.seed, deal).with_agents(self.seed).agent(seat);
+        players.brief(&Briefing { rules, seats, seat, stream: &stream }).map_err(failed)?;
+        players.round_begins(&standing, &[]);
+        players.perceive(seat, sightings);
+        let answer = ask(&mut players)?;
+        self.agent = players.agents_mut()[seat.index()].take();
+        Ok(answer)
+    }
+}
+
+fn failed(Failure { seat, error, .. }: Failure) -> SolveError {
+    SolveError::Failed { seat, error }
+}
+
+/// The legal decision of the agent in the seat to act.
+fn decision<A: Agent>(players: &mut Players<A>, moment: &InfosetView<'_>) -> Result<Action, SolveError> {
+    let (seat, legal) = (moment.seat, moment.view.choices());
+    let action = players.ask(moment.view).expect("the agent sits there").map_err(failed)?.canonical();
+    if legal.contains(action) { Ok(action) } else { Err(SolveError::Illegal { seat, action, legal: Box::new(legal) }) }
 }
 
 impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<A, F> {
     fn choose(&mut self, moment: &InfosetView<'_>) -> Result<Vec<f64>, SolveError> {
         let choices = moment.view.choices();
-        let failed = |Failure { seat, error, .. }| SolveError::Failed { seat, error };
         let mut probabilities = vec![0.0; choices.len()];
-        let streams = self.chosen.unwrap_or_else(|| default_streams(self.agent.get_or_insert_with(&mut self.make)));
+        let streams = self.count();
         for stream in 0..streams {
-            let deal = moment.set as u64 * u64::from(streams) + u64::from(stream);
-            let mut table = self.table(moment, deal).map_err(failed)?;
-            if stream == 0
-                && let Some(known) = table.probabilities(moment.view)
-            {
-                let known = known.map_err(failed)?;
-                self.agent = table.agents_mut()[moment.seat.index()].take();
-                return Ok(known);
-            }
+            let answer = self.consult(moment, stream, |players| {
+                let known = if stream == 0 { players.probabilities(moment.view) } else { None };
+                known.map_or_else(|| decision(players, moment).map(Ok), |known| known.map(Err).map_err(failed))
+            })?;
+            let action = match answer {
+                Ok(action) => action,
+                Err(known) => return Ok(known),
+            };
             self.streams = streams;
-            let decided = table.ask(moment.view).expect("the agent sits there");
-            let action = decided.map_err(failed)?.canonical();
-            self.agent = table.agents_mut()[moment.seat.index()].take();
-            let index = choices.iter().position(|choice| choice == action);
-            let illegal = SolveError::Illegal { seat: moment.seat, action, legal: Box::new(choices) };
-            probabilities[index.ok_or(illegal)?] += 1.0 / f64::from(streams);
+            let index = choices.iter().position(|choice| choice == action).expect("the decision is legal");
+            probabilities[index] += 1.0 / f64::from(streams);
         }
         Ok(probabilities)
     }
@@ -261,7 +290,8 @@ impl PolicyWalk<'_> {
         let view = node.state.observe(self.seat);
         let rules = self.game.rules();
         let (sightings, decisions) = (&sightings[..], &decisions[..]);
-        let moment = InfosetView { rules, seat: self.seat, set, sightings, decisions, view: &view };
+        let standing = Standing { round: 0, setup: Setup::new(rules, SEATS), totals: &[Score::default(); SEATS] };
+        let moment = InfosetView { rules, standing, seat: self.seat, set, sightings, decisions, view: &view };
         let probabilities = self.policy.choose(&moment)?;
         if probabilities.len() != choices.len() || !is_distribution(&probabilities) {
             return Err(SolveError::NoDistribution { seat: self.seat, choices: choices.len(), probabilities });

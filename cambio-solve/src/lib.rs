@@ -109,7 +109,7 @@ mod respond;
 mod strategy;
 mod walk;
 
-pub use ask::{AgentPolicy, Exploitability, InfosetPolicy, InfosetView, PolicyAnswers, default_streams};
+pub use ask::{AgentPolicy, Exploitability, InfosetPolicy, InfosetView, PolicyAnswers};
 pub use cfr::{Cfr, CfrMethod};
 pub use estimate::{Limits, SizeEstimate};
 pub use game::Game;
