@@ -304,10 +304,6 @@ impl PyLayout {
         Ok(views)
     }
 
-    fn __len__(&self) -> usize {
-        self.space.len()
-    }
-
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.space.block(name) {
             Some(block) => block_of(py, block),
@@ -317,10 +313,6 @@ impl PyLayout {
                 Err(PyKeyError::new_err(format!("there is no block `{name}`; the blocks are {}", known.join(", "))))
             }
         }
-    }
-
-    fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
-        name.extract::<String>().is_ok_and(|name| self.space.block(&name).is_some())
     }
 
     fn __str__(&self) -> String {

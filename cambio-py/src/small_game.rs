@@ -1,5 +1,6 @@
 //! The class `SmallGame`: a game that is compiled once, for exact values, best responses and exploitability.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,15 +10,13 @@ use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::OwnedObservation;
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::view::RoundHistory;
-use cambio_core::{Action, Rules, Score, Seat};
+use cambio_core::{Rules, Score, Seat};
 use cambio_exec::{read_up_to, write_whole};
-use cambio_solve::{
-    AgentPolicy, Cfr, CfrMethod, Game, HistoryKey, InfosetView, Limits, SolveError, Strategy, read_strategy,
-};
+use cambio_solve::{AgentPolicy, Cfr, CfrMethod, Game, InfosetView, Limits, SolveError, Strategy, read_strategy};
 use numpy::prelude::*;
-use numpy::{PyArray1, PyArray2, PyUntypedArray};
+use numpy::{Element, PyArray1, PyArray2, PyUntypedArray};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict as _, PyDict, PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 
 use crate::agent::PyAgent;
 use crate::args::named;
@@ -150,10 +149,8 @@ impl PySmallGame {
         for (set, row) in all.chunks_exact(self.compiled.space.action_count()).enumerate() {
             let legal = &columns[game.choice_range(seat, set)];
             flat.extend(legal.iter().map(|&column| row[column as usize]));
-            let taken = legal.iter().filter(|&&column| row[column as usize] != 0.0).count();
-            if row.iter().filter(|&&probability| probability != 0.0).count() != taken {
-                let is_illegal = |column: &usize| row[*column] != 0.0 && !legal.contains(&(*column as u32));
-                let column = (0..row.len()).find(is_illegal).expect("more numbers differ from 0 than legal ones");
+            let is_illegal = |column: &usize| row[*column] != 0.0 && !legal.contains(&(*column as u32));
+            if let Some(column) = (0..row.len()).find(is_illegal) {
                 let found = row[column];
                 return Err(error::ArrayError::new_err(format!(
                     "`{what}` must be 0 for illegal actions, found {found} for action {column} at information set {set} of seat \
@@ -171,17 +168,25 @@ impl PySmallGame {
         self.game().strategy([&a, &b]).map_err(|error| error::ArrayError::new_err(error.to_string()))
     }
 
-    /// The array of a seat's strategy from the probabilities of its choices.
-    fn array<'py>(&self, py: Python<'py>, flat: &[f64], seat: Seat) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// An array with the values of a seat's choices in the columns of their actions.
+    fn dense<'py, T: Element + Copy + Default>(
+        &self,
+        py: Python<'py>,
+        seat: Seat,
+        value: impl Fn(usize) -> T,
+    ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let [sets, actions] = self.shape(seat);
-        let mut dense = vec![0.0; sets * actions];
+        let mut dense = vec![T::default(); sets * actions];
         let columns = &self.compiled.columns[seat.index()];
-        for set in 0..sets {
-            for choice in self.game().choice_range(seat, set) {
-                dense[set * actions + columns[choice] as usize] = flat[choice];
-            }
+        for (set, row) in dense.chunks_exact_mut(actions).enumerate() {
+            self.game().choice_range(seat, set).for_each(|choice| row[columns[choice] as usize] = value(choice));
         }
         PyArray1::from_vec(py, dense).reshape([sets, actions])
+    }
+
+    /// The array of a seat's strategy from the probabilities of its choices.
+    fn array<'py>(&self, py: Python<'py>, flat: &[f64], seat: Seat) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.dense(py, seat, |choice| flat[choice])
     }
 
     /// The arrays of both seats' strategies.
@@ -205,29 +210,30 @@ impl PySmallGame {
     /// The array of a seat from an object with the method `probabilities`.
     fn asked<'py>(&self, policy: &Bound<'py, PyAny>, seat: Seat, batch: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let [sets, actions] = self.shape(seat);
-        let (mut all, mut rows, mut waiting) = (vec![0.0; sets * actions], Vec::new(), Vec::new());
-        let mut answer = |rows: &mut Vec<usize>, waiting: &mut Vec<PyObservation>| -> PyResult<()> {
+        let (mut all, mut waiting) = (vec![0.0; sets * actions], Vec::new());
+        let mut answer = |waiting: &mut Vec<(usize, PyObservation)>| -> PyResult<()> {
             policy.py().check_signals()?;
-            let answers = ask_policy(policy, std::mem::take(waiting), actions)?;
-            for (row, shares) in rows.drain(..).zip(answers.as_array().rows()) {
+            let (rows, seen): (Vec<_>, Vec<_>) = waiting.drain(..).unzip();
+            let answers = ask_policy(policy, seen, actions)?;
+            for (row, shares) in rows.into_iter().zip(answers.as_array().rows()) {
                 all[row * actions..][..actions].iter_mut().zip(shares).for_each(|(share, &found)| *share = found);
             }
             Ok(())
         };
         self.visit(seat, |moment| {
-            waiting.push(PyObservation {
+            let seen = PyObservation {
                 view: OwnedObservation::from(moment.view),
                 sightings: moment.sightings.to_vec(),
                 decided: moment.decisions.to_vec(),
                 rounds: 0,
                 totals: vec![Score::default(); SEATS],
                 key: Some(self.game().key(seat, moment.set)),
-            });
-            rows.push(moment.set);
-            if rows.len() == batch { answer(&mut rows, &mut waiting) } else { Ok(()) }
+            };
+            waiting.push((moment.set, seen));
+            if waiting.len() == batch { answer(&mut waiting) } else { Ok(()) }
         })?;
-        if !rows.is_empty() {
-            answer(&mut rows, &mut waiting)?;
+        if !waiting.is_empty() {
+            answer(&mut waiting)?;
         }
         PyArray1::from_vec(policy.py(), all).reshape([sets, actions])
     }
@@ -235,23 +241,19 @@ impl PySmallGame {
 
 /// The strategies in a file for these rules: the probability of each action index, by seat and key.
 #[pyfunction]
-pub(crate) fn _strategies(py: Python<'_>, path: PathBuf, rules: PyRules) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn _strategies(path: PathBuf, rules: PyRules) -> PyResult<BTreeMap<(usize, String), BTreeMap<usize, f64>>> {
     let PyRules(rules) = rules;
     rules.covers(SEATS).map_err(error::rules)?;
     let refused = |error: &dyn Display| unreadable(&path, error);
     let text = read_up_to(&path, Limits::default().memory).map_err(|error| refused(&error))?;
-    let (space, all) = (ActionSpace::new(&rules, SEATS), PyDict::new(py));
-    let add = |seat: Seat, key: HistoryKey, actions: &[Action], shares: &[f64]| -> Option<bool> {
-        let columns: Vec<usize> = actions.iter().map(|&action| space.to_index(action, seat)).collect::<Option<_>>()?;
-        let row = columns.into_iter().zip(shares).into_py_dict(py).ok()?;
-        let (place, len) = ((seat.index(), key.to_string()), row.len());
-        let is_new = !all.contains(&place).ok()?;
-        all.set_item(place, row).ok()?;
-        Some(is_new && len == shares.len())
-    };
-    read_strategy(&rules, &text, |seat, key, actions, shares| add(seat, key, actions, shares) == Some(true))
-        .map_err(|error| refused(&error))?;
-    Ok(all)
+    let (space, mut all) = (ActionSpace::new(&rules, SEATS), BTreeMap::new());
+    let read = read_strategy(&rules, &text, |seat, key, actions, shares| {
+        let cells = actions.iter().zip(shares).map(|(&action, &share)| Some((space.to_index(action, seat)?, share)));
+        let row: Option<BTreeMap<usize, f64>> = cells.collect();
+        let row = row.filter(|row| row.len() == shares.len());
+        row.is_some_and(|row| all.insert((seat.index(), key.to_string()), row).is_none())
+    });
+    read.map(|()| all).map_err(|error| refused(&error))
 }
 
 /// The exception for a strategy file that cannot be read.
@@ -325,15 +327,7 @@ impl PySmallGame {
 
     /// The legal actions at each information set of a seat: shape `(information_sets[seat], action_count)`, dtype `bool`.
     fn masks<'py>(&self, py: Python<'py>, seat: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
-        let seat = args::seat(seat, SEATS)?;
-        let [sets, actions] = self.shape(seat);
-        let mut all = vec![false; sets * actions];
-        for set in 0..sets {
-            for choice in self.game().choice_range(seat, set) {
-                all[set * actions + self.compiled.columns[seat.index()][choice] as usize] = true;
-            }
-        }
-        PyArray1::from_vec(py, all).reshape([sets, actions])
+        self.dense(py, args::seat(seat, SEATS)?, |_| true)
     }
 
     /// The key of each information set of a seat, as in the files of `cambio solve --save`: 32 hexadecimal digits. Two
