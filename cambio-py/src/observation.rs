@@ -1,6 +1,5 @@
 //! Observations, positions and worlds: the classes `Observation`, `Position` and `World`, also in words and as inputs of networks.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use cambio_agents::{Network, NetworkEvaluation, read_network};
@@ -17,7 +16,7 @@ use cambio_exec::CancelToken;
 use cambio_sim::AdviceOptions;
 use cambio_sim::table::Table;
 use cambio_solve::HistoryKey;
-use cambio_view::{Narrator, cards_in_short, power_in_words, rules_in_short};
+use cambio_view::{CardValue, Narrator, cards_in_short, rules_in_short};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -292,9 +291,17 @@ impl PyObservation {
         text
     }
 
-    /// The rules in short, the cards with their points, and the notation. A person or a language model can read them.
+    /// The rules in short, the cards with their points and powers, and the notation. A person or a language model can read them.
     fn describe_rules(&self) -> String {
-        rules_in_words(self.rules_of())
+        let rules = self.rules_of();
+        let cards: Vec<String> = CardValue::all(rules).iter().map(|cards| format!("{cards}\n")).collect();
+        format!(
+            "{}\n{}\nThe cards with their points and powers:\n{}A spot is the letter of a seat and the number of a card: b3 is the third \
+             card of seat b.\n",
+            rules_in_short(rules).join("\n"),
+            cards_in_short(rules),
+            cards.concat()
+        )
     }
 
     /// The observation in words that a person or a language model can read: the events of the round, the table, and the question with
@@ -468,27 +475,6 @@ impl PyObservation {
         };
         Ok(evaluation.actions().zip(logits).enumerate().map(candidate).collect())
     }
-}
-
-/// The rules in short, the cards with their points, and the notation.
-fn rules_in_words(rules: &Rules) -> String {
-    let mut text = rules_in_short(rules).join("\n");
-    let _ = write!(text, "\n{}\n", cards_in_short(rules));
-    let mut points: BTreeMap<i32, Vec<&str>> = BTreeMap::new();
-    let mut powers: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (kind, card) in rules.kinds().iter().zip((0..).filter_map(cambio_core::Card::new)) {
-        points.entry(rules.points(card)).or_default().push(&kind.label);
-        if !rules.power(card).is_none() {
-            powers.entry(power_in_words(rules.power(card))).or_default().push(&kind.label);
-        }
-    }
-    let points = points.iter().map(|(points, labels)| format!("{points}: {}", labels.join(" ")));
-    let _ = writeln!(text, "Points of the cards: {}.", points.collect::<Vec<_>>().join("; "));
-    let powers: Vec<String> = powers.iter().map(|(power, labels)| format!("{}: {power}", labels.join(" "))).collect();
-    if !powers.is_empty() {
-        let _ = writeln!(text, "Powers of the cards: {}.", powers.join("; "));
-    }
-    text + "A spot is the letter of a seat and the number of a card: b3 is the third card of seat b.\n"
 }
 
 /// The last `most` events, the table and the question with the legal decisions.

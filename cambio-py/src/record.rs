@@ -9,7 +9,6 @@ use crate::action::PyAction;
 use crate::episode::{SeatKeys, SeatLog};
 use crate::error;
 use crate::observation::PyObservation;
-use crate::rules::PyRules;
 
 /// The record of a match: one line of JSON with every decision and every random outcome.
 ///
@@ -56,18 +55,7 @@ properties! { PyRecord, this,
     },
     hash = this.record.to_json(),
     reduce(py) = (py.get_type::<PyRecord>(), (this.record.to_json(),));
-    /// The rules.
-    rules: PyResult<PyRules> = {
-        let rules = this.record.fields.get("rules").unwrap_or(&Value::Null);
-        let spec = cambio_core::RulesSpec::from_json(rules).and_then(cambio_core::RulesSpec::validate);
-        spec.map(PyRules).map_err(error::rules)
-    };
-    /// The number of seats.
-    seats: PyResult<u64> = {
-        let seats = this.record.fields.get("seats").and_then(Value::as_u64);
-        seats.ok_or_else(|| error::RecordError::new_err("`seats` must be a whole number from 2 to 8, found none"))
-    };
-    /// The whole record as a dictionary, with the keys of its JSON.
+    /// The whole record as a dictionary, with the keys of its JSON, such as `seats`. `Rules(fields["rules"])` are its rules.
     fields<'py>(py): PyResult<Bound<'py, PyAny>> =
         py.import("json")?.call_method1("loads", (this.record.to_json(),));
     /// The fault with which an agent stopped the match; `None` if there was none.
