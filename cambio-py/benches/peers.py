@@ -19,6 +19,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,121 +97,105 @@ def cambio_pettingzoo() -> Loop:
     return aec(lambda: cambio_v0.env("classic", 2))
 
 
-def pettingzoo(name: str) -> Callable[[], Loop]:
-    def make() -> Loop:
-        from importlib import import_module
+def pettingzoo(name: str) -> Loop:
+    from importlib import import_module
 
-        return aec(import_module(f"pettingzoo.classic.{name}").env)
-
-    return make
+    return aec(import_module(f"pettingzoo.classic.{name}").env)
 
 
-def open_spiel(name: str, reads: bool) -> Callable[[], Loop]:
-    def make() -> Loop:
-        import pyspiel
+def open_spiel(name: str, reads: bool) -> Loop:
+    import pyspiel
 
-        game, dice = pyspiel.load_game(name), random.Random(1)
+    game, dice = pyspiel.load_game(name), random.Random(1)
 
-        def match() -> int:
-            state, steps = game.new_initial_state(), 0
-            while not state.is_terminal():
-                if state.is_chance_node():
-                    outcomes, shares = zip(*state.chance_outcomes(), strict=True)
-                    state.apply_action(dice.choices(outcomes, shares)[0])
-                    continue
-                if reads:
-                    state.information_state_tensor(state.current_player())
-                    state.legal_actions_mask()
-                state.apply_action(dice.choice(state.legal_actions()))
-                steps += 1
-            return steps
+    def match() -> int:
+        state, steps = game.new_initial_state(), 0
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes, shares = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(dice.choices(outcomes, shares)[0])
+                continue
+            if reads:
+                state.information_state_tensor(state.current_player())
+                state.legal_actions_mask()
+            state.apply_action(dice.choice(state.legal_actions()))
+            steps += 1
+        return steps
 
-        return timed(match)
-
-    return make
+    return timed(match)
 
 
-def benchmark_game(program: str, name: str) -> Callable[[], Loop]:
-    def make() -> Loop:
-        import resource
+def benchmark_game(program: str, name: str) -> Loop:
+    import resource
 
-        def play(games: int) -> tuple[int, float]:
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            command = [program, f"--game={name}", f"--sims={games}", "--attempts=1"]
-            # The program writes its result to the standard error.
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            found = re.search(r"Finished (\d+) moves", done.stdout)
-            if found is None:
-                raise ValueError(f"{program} printed no number of moves: {done.stdout.strip()}")
-            return int(found[1]), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    def play(games: int) -> tuple[int, float]:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [program, f"--game={name}", f"--sims={games}", "--attempts=1"]
+        # The program writes its result to the standard error.
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found = re.search(r"Finished (\d+) moves", done.stdout)
+        if found is None:
+            raise ValueError(f"{program} printed no number of moves: {done.stdout.strip()}")
+        return int(found[1]), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-        def loop(seconds: float) -> tuple[int, float]:
-            games = 100
-            while True:
-                steps, taken = play(games)
-                if taken > 0.7 * seconds:
-                    return steps, taken
-                games = max(2 * games, int(games * seconds / max(taken, 0.01)))
+    def loop(seconds: float) -> tuple[int, float]:
+        games = 100
+        while True:
+            steps, taken = play(games)
+            if taken > 0.7 * seconds:
+                return steps, taken
+            games = max(2 * games, int(games * seconds / max(taken, 0.01)))
 
-        return loop
-
-    return make
+    return loop
 
 
 def cambio_openspiel(reads: bool) -> Loop:
     import cambio_game.openspiel  # noqa: F401
 
-    return open_spiel("python_cambio", reads)()
+    return open_spiel("python_cambio", reads)
 
 
-def rlcard(name: str) -> Callable[[], Loop]:
-    def make() -> Loop:
-        import rlcard
+def rlcard(name: str) -> Loop:
+    import rlcard
 
-        env, dice = rlcard.make(name, config={"seed": 1}), random.Random(1)
+    env, dice = rlcard.make(name, config={"seed": 1}), random.Random(1)
 
-        def match() -> int:
-            (state, _), steps = env.reset(), 0
-            while not env.is_over():
-                state, _ = env.step(dice.choice(list(state["legal_actions"])))
-                steps += 1
-            return steps
+    def match() -> int:
+        (state, _), steps = env.reset(), 0
+        while not env.is_over():
+            state, _ = env.step(dice.choice(list(state["legal_actions"])))
+            steps += 1
+        return steps
 
-        return timed(match)
-
-    return make
+    return timed(match)
 
 
-def pgx(name: str) -> Callable[[], Loop]:
-    def make() -> Loop:
-        import jax
-        import pgx
+def pgx(name: str) -> Loop:
+    import jax
+    import pgx
 
-        env = pgx.make(name)
-        begin = jax.jit(jax.vmap(env.init))
+    env = pgx.make(name)
+    begin = jax.jit(jax.vmap(env.init))
 
-        @jax.jit
-        def advance(state: Any, key: Any) -> Any:
-            draws, fresh = jax.random.split(key)
-            actions = jax.random.categorical(draws, jax.numpy.where(state.legal_action_mask, 0.0, -1e9))
-            state = jax.vmap(env.step)(state, actions)
-            again = env.init if hasattr(env, "init") else None
-            new = jax.vmap(again)(jax.random.split(fresh, 1024))
-            over = state.terminated | state.truncated
-            return jax.tree.map(lambda old, new: jax.numpy.where(over.reshape(-1, *[1] * (old.ndim - 1)), new, old), state, new)
+    @jax.jit
+    def advance(state: Any, key: Any) -> Any:
+        draws, fresh = jax.random.split(key)
+        actions = jax.random.categorical(draws, jax.numpy.where(state.legal_action_mask, 0.0, -1e9))
+        state = jax.vmap(env.step)(state, actions)
+        new = jax.vmap(env.init)(jax.random.split(fresh, 1024))
+        over = state.terminated | state.truncated
+        return jax.tree.map(lambda old, new: jax.numpy.where(over.reshape(-1, *[1] * (old.ndim - 1)), new, old), state, new)
 
-        held = {"state": begin(jax.random.split(jax.random.key(0), 1024)), "key": jax.random.key(1)}
-        held["state"] = advance(held["state"], held["key"])
+    held = {"state": begin(jax.random.split(jax.random.key(0), 1024)), "key": jax.random.key(1)}
+    held["state"] = advance(held["state"], held["key"])
 
-        def call() -> int:
-            held["key"], now = jax.random.split(held["key"])
-            held["state"] = jax.block_until_ready(advance(held["state"], now))
-            return 1024
+    def call() -> int:
+        held["key"], now = jax.random.split(held["key"])
+        held["state"] = jax.block_until_ready(advance(held["state"], now))
+        return 1024
 
-        return timed(call)
-
-    return make
+    return timed(call)
 
 
 ROWS: list[tuple[str, str, Callable[[], Loop]]] = [
@@ -220,13 +205,13 @@ ROWS: list[tuple[str, str, Callable[[], Loop]]] = [
     ("cambio in PettingZoo (AEC), classic", "tensor and mask as a dictionary", cambio_pettingzoo),
     ("cambio in OpenSpiel, classic", "list of legal actions; chance nodes not counted", lambda: cambio_openspiel(False)),
     ("cambio in OpenSpiel, classic", "the same, tensor of 1,586 numbers and mask", lambda: cambio_openspiel(True)),
-    ("PettingZoo `leduc_holdem_v4`", "36 numbers and mask", pettingzoo("leduc_holdem_v4")),
-    ("OpenSpiel `leduc_poker`", "list of legal actions", open_spiel("leduc_poker", False)),
-    ("OpenSpiel `gin_rummy`", "list of legal actions", open_spiel("gin_rummy", False)),
-    ("OpenSpiel `hearts`", "tensor of 5,088 numbers and mask", open_spiel("hearts", True)),
-    ("RLCard `leduc-holdem`", "its state", rlcard("leduc-holdem")),
-    ("RLCard `gin-rummy`", "its state", rlcard("gin-rummy")),
-    ("pgx `leduc_holdem`", "1,024 at once, compiled; restarts of finished games included", pgx("leduc_holdem")),
+    ("PettingZoo `leduc_holdem_v4`", "36 numbers and mask", lambda: pettingzoo("leduc_holdem_v4")),
+    ("OpenSpiel `leduc_poker`", "list of legal actions", lambda: open_spiel("leduc_poker", False)),
+    ("OpenSpiel `gin_rummy`", "list of legal actions", lambda: open_spiel("gin_rummy", False)),
+    ("OpenSpiel `hearts`", "tensor of 5,088 numbers and mask", lambda: open_spiel("hearts", True)),
+    ("RLCard `leduc-holdem`", "its state", lambda: rlcard("leduc-holdem")),
+    ("RLCard `gin-rummy`", "its state", lambda: rlcard("gin-rummy")),
+    ("pgx `leduc_holdem`", "1,024 at once, compiled; restarts of finished games included", lambda: pgx("leduc_holdem")),
 ]
 
 
@@ -239,7 +224,7 @@ def main() -> None:
     if args.benchmark_game:
         for game in ("leduc_poker", "gin_rummy", "hearts"):
             what = "list of legal actions, tensor; chance nodes are counted"
-            rows.append((f"OpenSpiel in C++, `{game}`", what, benchmark_game(args.benchmark_game, game)))
+            rows.append((f"OpenSpiel in C++, `{game}`", what, partial(benchmark_game, args.benchmark_game, game)))
     loops, missing = [], []
     for name, what, make in rows:
         try:
