@@ -54,6 +54,30 @@ def until(page, expression, arg=None, seconds=30):
         time.sleep(0.015)
 
 
+def go(page, address, selector):
+    """Opens an address, and waits for an element."""
+    page.goto(address)
+    page.wait_for_selector(selector)
+
+
+def reload(page, selector, **how):
+    """Loads the page again, and waits for an element."""
+    page.reload()
+    page.wait_for_selector(selector, **how)
+
+
+def click(page, button, selector, **how):
+    """Clicks, and waits for an element."""
+    page.click(button)
+    page.wait_for_selector(selector, **how)
+
+
+def press(page, key, expression):
+    """Presses a key, and waits until an expression is true."""
+    page.keyboard.press(key)
+    until(page, expression)
+
+
 def at_decision(page, number):
     """Waits until the viewer shows a decision of the first round."""
     until(page, f"document.querySelector('.caption').textContent.startsWith('Round 1, decision {number} ')")
@@ -106,8 +130,7 @@ class Person:
     def draw(self):
         """Draws a card in the first turn."""
         self.wait()
-        self.page.keyboard.press("d")
-        until(self.page, HOLDS)
+        press(self.page, "d", HOLDS)
 
     def decide(self, can):
         page, dice = self.page, self.random
@@ -188,8 +211,7 @@ class Checks:
     def open(self, address, selector, **options):
         """A new page at an address, when it has an element. The address may be relative."""
         page = self.page(**options)
-        page.goto(urljoin(self.address, address))
-        page.wait_for_selector(selector)
+        go(page, urljoin(self.address, address), selector)
         return page
 
     def table(self, rules, opponents, seed, calls=0.5, passes=0.85, width=1280, scheme="light", height=850, **options):

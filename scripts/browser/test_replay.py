@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pages import ASK, CAMBIO, LEVELS, LOWEST, Checks, Person, at_decision, titled, until
+from pages import ASK, CAMBIO, LEVELS, LOWEST, Checks, Person, at_decision, click, go, press, reload, titled, until
 
 
 class ReplayChecks(Checks):
@@ -24,14 +24,12 @@ class ReplayChecks(Checks):
         ), f"these are not sentences: {lines}"
         self.has_names(page, "the viewer")
         self.is_well(page, "the viewer")
-        page.keyboard.press("ArrowRight")
-        until(page, "location.hash === '#round=1&decision=10'")
+        press(page, "ArrowRight", "location.hash === '#round=1&decision=10'")
         page.keyboard.press("Shift+ArrowRight")
         assert "decision=10" not in page.url, "Shift+ArrowRight does not advance by a turn"
         open_cards = lambda: page.evaluate("document.querySelectorAll('.seat .card.up').length")
         every = open_cards()
-        page.keyboard.press("v")
-        until(page, "location.hash.endsWith('&view=a')")
+        press(page, "v", "location.hash.endsWith('&view=a')")
         assert open_cards() < every, "a seat sees every card"
         page.keyboard.press("ArrowRight")
         seen = page.locator(".seers li").all_text_contents()
@@ -48,8 +46,7 @@ class ReplayChecks(Checks):
             page.set_viewport_size({"width": width, "height": height})
             low = page.evaluate(LOWEST)
             assert low <= height, f"the controls end at {low} px of {height}"
-        page.keyboard.press("End")
-        until(page, "document.querySelector('.scores').childElementCount > 0")
+        press(page, "End", "document.querySelector('.scores').childElementCount > 0")
 
     def test_a_swipe(self):
         """On a phone, a swipe over the card of a decision goes to the next one, and back."""
@@ -74,8 +71,7 @@ class ReplayChecks(Checks):
         self.watch(page, self.records, 11)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.graph svg')")
-        page.keyboard.press("ArrowRight")
-        until(page, "document.querySelector('.caption').textContent.includes('decision 1 ')")
+        press(page, "ArrowRight", "document.querySelector('.caption').textContent.includes('decision 1 ')")
         until(page, "document.querySelector('.analysis progress').hidden", seconds=180)
         before = page.evaluate("document.querySelector('.costs').textContent")
         page.click(".strip input")
@@ -151,21 +147,18 @@ class ReplayChecks(Checks):
             page.emulate_media(color_scheme=scheme)
             page.wait_for_timeout(100)
             self.is_well(page, f"win chance at {width} px, {scheme}")
-        page.reload()
-        page.wait_for_selector(".costs", state="attached")
+        reload(page, ".costs", state="attached")
         assert page.evaluate("document.querySelector('.costs').textContent") == before, (
             "the numbers change when the page is reloaded"
         )
         number = int(costly[0][0].split("decision=")[1])
         page.click("role=tab[name=Chances]")
         page.click("button:text-is('Try again') >> nth=0")
-        page.click("nav >> text=Back to the review")
-        page.wait_for_selector(".costs", state="attached")
+        click(page, "nav >> text=Back to the review", ".costs", state="attached")
         assert page.evaluate("document.querySelector('.costs').textContent") == before, "the analysis is lost"
         assert page.evaluate("location.hash") == costly[0][0], f"back at {page.url}, not at decision {number}"
         page.click("role=tab[name=Chances]")
-        page.click("button:text-is('Try again') >> nth=0")
-        page.wait_for_selector(".bar .question")
+        click(page, "button:text-is('Try again') >> nth=0", ".bar .question")
         person = Person(page, 3)
         can = person.wait()
         assert can["question"], "the person is not asked"
@@ -176,12 +169,10 @@ class ReplayChecks(Checks):
         page = self.open("watch.html", "#bots")
         self.is_well(page, "the page to replay a match")
         page.select_option(".row label select >> nth=1", "learned")
-        page.click("#bots")
-        page.wait_for_selector(".caption")
+        click(page, "#bots", ".caption")
         title = page.text_content("h1")
         assert title == "Strong against Casual" and "Strong is learned" in page.text_content(".facts")
-        page.reload()
-        page.wait_for_selector(".caption")
+        reload(page, ".caption")
         assert page.text_content("h1") == title, "the match is lost when the page is reloaded"
 
     def test_a_position_is_set_up_and_advised(self):
@@ -200,12 +191,10 @@ class ReplayChecks(Checks):
             page.click("dialog [aria-label^='5 of diamonds']")
             text = page.input_value(line)
             assert text == "classic a=?,?,3h,As b=?,?,?/b,?/b turns=3 phase=held held=5d pile=9c"
-            page.click("button[type=submit]")
-            page.wait_for_selector(".advice tbody tr >> nth=3")
+            click(page, "button[type=submit]", ".advice tbody tr >> nth=3")
             assert page.text_content(".advice h2") == "Replace card 1"
             self.is_well(page, f"the advice at {width} px")
-            page.reload()
-            page.wait_for_selector("#held")
+            reload(page, "#held")
             assert page.input_value(line) == text
         page.fill(line, "classic a=7s,7s,?,? b=?,?,?,?")
         page.press(line, "Enter")
@@ -213,8 +202,7 @@ class ReplayChecks(Checks):
         self.watch(page, self.records)
         page.goto(f"{page.url.split('#')[0]}#round=1&decision=9")
         at_decision(page, 9)
-        page.click("text=Open as a position")
-        page.wait_for_selector(".analyse")
+        click(page, "text=Open as a position", ".analyse")
         found = subprocess.run([CAMBIO, "replay", "--position", "1.9", self.records], check=True, capture_output=True, text=True)
         assert page.input_value(line).split(" ")[:4] == found.stdout.split("\n")[0].split(" ")[:4]
 
@@ -234,8 +222,7 @@ class ReplayChecks(Checks):
             page.reload()
             assert title() == first, f"a file chosen at {address} is lost when the page is loaded again"
         page.keyboard.press("ArrowRight")
-        page.click(".onward")
-        page.wait_for_selector(".to-review")
+        click(page, ".onward", ".to-review")
         review = page.url
         page.click("nav a:text-is('Watch')")
         page.set_input_files("input[type=file]", files[1])
@@ -296,8 +283,7 @@ class ReplayChecks(Checks):
         person.sit(self.address, rules, ["greedy", "greedy"])
         person.play()
         log = page.text_content(".log")
-        page.click(".result a:text-is('Review')")
-        page.wait_for_selector(".caption")
+        click(page, ".result a:text-is('Review')", ".caption")
         page.keyboard.press("End")
         told = page.text_content(".transcript")
         for words in (log, told):
@@ -316,23 +302,18 @@ class TestServer(ReplayChecks):
         """The list of runs sorts, a report opens, and a match opens by its number."""
         page = self.page()
         page.goto(f"{self.address}runs.html")
-        page.click("table.list thead button:text-is('run')")
-        page.wait_for_selector("th[aria-sort=ascending]")
+        click(page, "table.list thead button:text-is('run')", "th[aria-sort=ascending]")
         report = page.get_attribute("a:text-is('report')", "href")
-        page.click("a:text-is('matches')")
-        page.wait_for_selector("#watch")
+        click(page, "a:text-is('matches')", "#watch")
         self.is_well(page, "the page of a run")
         page.fill("input[type=number]", "7")
-        page.click("#watch")
-        page.wait_for_selector(".caption")
+        click(page, "#watch", ".caption")
         match = json.loads((self.records).read_text().splitlines()[6])
         assert page.text_content("h1") == titled(match["agents"])
         assert page.text_content(".facts").startswith("Classic, ")
-        page.goto(f"{self.address}watch.html?run=one&match=999")
-        page.wait_for_selector(".trouble")
+        go(page, f"{self.address}watch.html?run=one&match=999", ".trouble")
         assert "found 999" in page.text_content(".trouble")
-        page.goto(self.address + report)
-        page.wait_for_selector("table")
+        go(page, self.address + report, "table")
 
     def test_a_page_from_disk(self):
         file = self.folder / "match.html"
@@ -351,8 +332,7 @@ class TestServer(ReplayChecks):
         # Line 7 is the first match of `classic`, which has one round.
         words = ["--html", self.folder / "analysed.html", "--analysis", "--line", "7", self.records]
         subprocess.run([CAMBIO, "replay", *words], check=True, capture_output=True)
-        page.goto(f"file://{self.folder}/analysed.html")
-        page.wait_for_selector(".graph svg")
+        go(page, f"file://{self.folder}/analysed.html", ".graph svg")
         assert page.locator(".chances details .costs tbody tr").count() == 3
         assert not page.is_visible("text=Analyse this round") and page.locator("text=Try again").count() == 0, "needs a server"
         page.click("role=tab[name=Chances]")

@@ -12,7 +12,7 @@ import threading
 import time
 
 import website
-from pages import ANALYSED, CAMBIO, HOLDS, RECORD, Checks, Person, serving, serving_site, until
+from pages import ANALYSED, CAMBIO, HOLDS, RECORD, Checks, Person, click, go, press, reload, serving, serving_site, until
 
 
 class TestServer(Checks):
@@ -39,8 +39,7 @@ class TestServer(Checks):
             person.play()
             assert page.evaluate("globalThis.isSamePage"), "the page was loaded again"
             page.click(".result >> text=Review")
-            page.click("text=Analyse this round")
-            page.wait_for_selector(".analysis progress:not([hidden])")
+            click(page, "text=Analyse this round", ".analysis progress:not([hidden])")
         until(page, lost(".analysis [role=status]"))
         with serve():
             until(page, ANALYSED, seconds=180)
@@ -68,8 +67,7 @@ class TestSite(Checks):
         file = self.folder / "site.jsonl"
         saved.value.save_as(file)
         self.passes(file)
-        page.click(".result a:text-is('Review')")
-        page.wait_for_selector(".caption")
+        click(page, ".result a:text-is('Review')", ".caption")
         assert page.text_content("h1") == "You against Ben (practice)"
         assert page.get_attribute(".others .name", "title") == "learned", "the tooltip of a bot is not its agent"
 
@@ -96,8 +94,7 @@ class TestSite(Checks):
             page = self.page()
             begun = time.monotonic()
             page.goto(f"http://127.0.0.1:{server.server_port}/", wait_until="commit")
-            page.click("#deal")
-            page.wait_for_selector(".question")
+            click(page, "#deal", ".question")
             seconds, megabytes = time.monotonic() - begun, sent[0] / 1e6
             server.shutdown()
         assert megabytes < 2.5, f"{megabytes:.2f} MB before the first card"
@@ -115,8 +112,7 @@ class TestSite(Checks):
 
             def ask(can, page=page, hints=hints):
                 if not hints and not can["hasEnded"]:
-                    page.keyboard.press("h")
-                    until(page, "document.querySelector('.hint-line')?.textContent.includes('suggests:')")
+                    press(page, "h", "document.querySelector('.hint-line')?.textContent.includes('suggests:')")
                     hints.append(page.text_content(".hint-line"))
                 return False
 
@@ -125,8 +121,7 @@ class TestSite(Checks):
             file = self.folder / f"drawn-{drawn}.jsonl"
             file.write_text(page.evaluate(RECORD, person.table))
             self.passes(file)
-            page.click(".result a:text-is('Review')")
-            page.wait_for_selector(".caption")
+            click(page, ".result a:text-is('Review')", ".caption")
             self.analyse(page)
             costs = page.text_content(".costs")
             assert costs, f"drawn-{drawn}: an empty review"
@@ -146,8 +141,7 @@ class TestSite(Checks):
         page.goto(self.address)
         # Once its page is left: an answer on its way there would store the table again.
         page.evaluate("localStorage.removeItem('cambio.table.1')")
-        page.reload()
-        page.wait_for_selector("#daily")
+        reload(page, "#daily")
         assert page.text_content("#daily") == "Play"
         page.click("#daily")
         page.wait_for_url("**/play.html?table=2&guide")
@@ -167,8 +161,7 @@ class TestSite(Checks):
         line = links["Copy the result"].split(". ")[0]
         assert re.fullmatch(r"Cambio #\d+: −?\d+ points?, par −?\d+, \d+ blunders?", line)
         assert len(links["Share the replay"]) < 8000
-        page.goto(self.address)
-        page.wait_for_selector("#daily-deal")
+        go(page, self.address, "#daily-deal")
         assert line in page.text_content("#daily-deal")
         assert page.locator(".days li").last.text_content() == re.search(r": (\S+)", line)[1]
         self.is_well(page, "the start page after the daily deal")
@@ -178,32 +171,28 @@ class TestSite(Checks):
         page.wait_for_url("**/play.html?table=*")
         Person(page, 4).wait()
         assert page.evaluate(seen) == first, f"the link deals {page.evaluate(seen)}, the match had {first}"
-        page.goto(links["Share the replay"])
-        page.wait_for_selector(".caption")
+        go(page, links["Share the replay"], ".caption")
         title = page.text_content("h1")
         assert sorted(title.split(" against ")) in (["Ada", "You"], ["Ben", "You"])
         self.analyse(page)
         own = next(text for text in page.locator(".summary li").all_text_contents() if text.startswith("You: "))
         blunders = re.search(r"(\d+) blunder", own)
         assert f", {blunders[1] if blunders else 0} blunder" in line, f"{line!r}, but the review says {own!r}"
-        page.reload()
-        page.wait_for_selector(".caption")
+        reload(page, ".caption")
         assert page.text_content("h1") == title, "the match is lost when the page is reloaded"
         self.is_well(page, "a match from a link")
         page.goto("about:blank")
         # Links that a program has cut.
         for cut in ["watch.html#match=abc", "#" + links["Challenge a friend"].split("#")[1][:-3]]:
             page.goto("about:blank")
-            page.goto(self.address + cut)
-            page.wait_for_selector(".trouble")
+            go(page, self.address + cut, ".trouble")
             assert "damaged" in page.text_content(".trouble")
 
     def test_a_published_run(self):
         """Random matches of a published run are played again in the page; a changed result is found; a match opens in the viewer."""
         page = self.open("runs.html", "main li a")
         self.is_well(page, "the list of published runs")
-        page.click("main li a")
-        page.wait_for_selector("#check")
+        click(page, "main li a", "#check")
         page.set_viewport_size({"width": 360, "height": 740})
         self.is_well(page, "a published run on a narrow screen")
         page.set_viewport_size({"width": 1280, "height": 800})
@@ -217,8 +206,7 @@ class TestSite(Checks):
         checked = page.evaluate(table)[2]
         assert len(checked) == 20 and all(row[5] == "the same" for row in checked)
         self.is_well(page, "a published run")
-        page.click(".scroll a >> nth=0")
-        page.wait_for_selector(".caption")
+        click(page, ".scroll a >> nth=0", ".caption")
         assert page.text_content("h1") == " against ".join(checked[0][3].split(", ")), f"{page.text_content('h1')}: {checked[0]}"
         # All rows are changed, so that each check finds a difference.
         changed = lambda text: re.sub(r"[0-9a-f]{16}", "0123456789abcdef", text)
@@ -229,8 +217,7 @@ class TestSite(Checks):
         page.click("#check")
         until(page, "document.querySelector('main .trouble')", seconds=120)
         assert "20 of 20 matches differ" in page.text_content(".trouble")
-        page.goto(f"{self.address}runs.html?run=..%2Flevels")
-        page.wait_for_selector("p.trouble")
+        go(page, f"{self.address}runs.html?run=..%2Flevels", "p.trouble")
 
     def test_full_and_blocked_storage(self):
         """In a full storage, finished matches make room, then the page warns. The start page needs no storage."""
@@ -258,8 +245,7 @@ class TestSite(Checks):
         page.add_init_script(f"""for (const name of ['localStorage', 'sessionStorage'])
             Object.defineProperty(window, name, {blocked});""")
         page.goto(self.address)
-        page.click("#deal")
-        page.wait_for_selector(".trouble:not([hidden])")
+        click(page, "#deal", ".trouble:not([hidden])")
         assert "allow this site to store data" in page.text_content(".trouble")
 
     def test_a_new_version(self):
@@ -275,8 +261,7 @@ class TestSite(Checks):
             worker, pages = copies[0] / "service-worker.js", copies[0] / "index.html"
             worker.write_text(worker.read_text().replace("VERSION =", "VERSION = 'new ' +"))
             pages.write_text(pages.read_text().replace("<title>", "<title>New "))
-            page.reload()
-            page.wait_for_selector(".notice-box")
+            reload(page, ".notice-box")
             assert page.title() == "Cambio"
             with page.expect_navigation():
                 page.click(".notice-box .primary")
@@ -295,10 +280,8 @@ class TestSite(Checks):
         button = f"{links}.shareButton(async () => record)"
         record = self.records.read_text().split("\n")[0]
         page.evaluate(f"async (record) => document.body.append({button})", record)
-        page.click("text=Share the replay")
-        page.wait_for_selector("button:text-is('Link copied')")
-        page.click("#daily")
-        page.wait_for_selector(".bar .question:not(:empty)")
+        click(page, "text=Share the replay", "button:text-is('Link copied')")
+        click(page, "#daily", ".bar .question:not(:empty)")
 
     def test_offline(self):
         """The first page loads no network. After a match has begun, the site works without its host."""
@@ -323,5 +306,4 @@ class TestSite(Checks):
             person = Person(page, 5, calls=0.5)
             person.sit(address, rules, opponents)
             person.play()
-        page.goto(f"{address}runs.html?run=levels")
-        page.wait_for_selector("#check")
+        go(page, f"{address}runs.html?run=levels", "#check")

@@ -2,7 +2,7 @@
 
 import json
 
-from pages import HOLDS, LOOK, RECORD, SIZES, Checks, Person, until
+from pages import HOLDS, LOOK, RECORD, SIZES, Checks, Person, click, go, press, reload, until
 
 PRESETS = ["original", "original-b", "original-c", "original-d", "faessler", "classic"]
 
@@ -108,18 +108,15 @@ class TableChecks(Checks):
         one, person = self.table("classic", ["greedy"], 3)
         person.wait()
         other = one.context.new_page()
-        other.goto(f"{self.address}play.html?table={person.table}")
-        other.wait_for_selector("#take")
+        go(other, f"{self.address}play.html?table={person.table}", "#take")
         self.is_well(other, "a table of another tab")
-        one.keyboard.press("d")
-        until(one, HOLDS)
+        press(one, "d", HOLDS)
         held = one.evaluate(LOOK)
         other.click("#take")
         until(other, HOLDS)
         assert other.evaluate(LOOK) == held
         one.wait_for_selector("#take")
-        other.keyboard.press("x")
-        until(other, f"!{HOLDS}")
+        press(other, "x", f"!{HOLDS}")
         Person(other, 0).wait()
         left = other.evaluate(LOOK)
         other.close()
@@ -132,12 +129,9 @@ class TableChecks(Checks):
         page, person = self.table("classic", ["greedy", "heuristic"], seed=3)
         person.draw()
         held = page.text_content(".question")
-        page.keyboard.press("h")
-        until(page, "document.querySelector('.hint-line').textContent.includes('suggests:')")
-        page.keyboard.press("u")
-        until(page, "document.querySelector('[data-verb=draw]')")
-        page.keyboard.press("d")
-        until(page, HOLDS)
+        press(page, "h", "document.querySelector('.hint-line').textContent.includes('suggests:')")
+        press(page, "u", "document.querySelector('[data-verb=draw]')")
+        press(page, "d", HOLDS)
         assert page.text_content(".question") == held, "the drawn card differs after an undo"
 
     def test_speed_decides_races(self):
@@ -154,13 +148,11 @@ class TableChecks(Checks):
         person.play(stop=lambda can: "call" in can["verbs"])
         lines = lambda: page.evaluate("document.querySelector('.log').childElementCount")
         before = lines()
-        page.keyboard.press("c")
-        until(page, "document.querySelector('[data-confirm=call]')")
+        press(page, "c", "document.querySelector('[data-confirm=call]')")
         assert page.evaluate("document.activeElement.classList.contains('bar')"), "the focus is not in the bar"
 
         def disarm():
-            page.keyboard.press("Escape")
-            until(page, "!document.querySelector('[data-confirm]')")
+            press(page, "Escape", "!document.querySelector('[data-confirm]')")
 
         disarm()
         assert lines() == before, "one key calls"
@@ -168,8 +160,8 @@ class TableChecks(Checks):
         def twice(*presses):
             """Two fast presses leave the confirmation open."""
             before = lines()
-            for press in presses:
-                press()
+            for act in presses:
+                act()
             page.wait_for_timeout(150)
             assert page.locator("[data-confirm]").count() and lines() == before, "the second of two fast presses confirms"
             disarm()
@@ -285,8 +277,7 @@ class TableChecks(Checks):
 
             def hint(can, page=page, person=person):
                 if not can["hasEnded"] and person.decisions == 3:
-                    page.keyboard.press("h")
-                    until(page, "document.querySelector('.hint-line').textContent.includes('suggests:')")
+                    press(page, "h", "document.querySelector('.hint-line').textContent.includes('suggests:')")
                 return can["hasEnded"]
 
             person.play(stop=hint)
@@ -319,8 +310,7 @@ class TableChecks(Checks):
                     };
                 }"""
             )
-            page.keyboard.press("d")
-            until(page, "globalThis.board && document.querySelector('.question').textContent.startsWith('You hold')")
+            press(page, "d", "globalThis.board && document.querySelector('.question').textContent.startsWith('You hold')")
             sizes = {}
             # First only the person gets more cards, then the opponents do.
             for cards, theirs in [*((cards, 0) for cards in range(hand, hand + 5)), (hand + 3, hand + 1), (hand + 4, hand + 2)]:
@@ -369,16 +359,14 @@ class TableChecks(Checks):
         page, person = self.table("classic", ["greedy", "heuristic"], seed=9)
         person.wait()
         assert page.locator(".others .card.up").count() == 0
-        page.goto(page.url.replace("play.html?table", "watch.html?table"))
-        page.wait_for_selector(".trouble")
+        go(page, page.url.replace("play.html?table", "watch.html?table"), ".trouble")
         assert "in progress" in page.text_content(".trouble")
 
     def test_pages_at_both_widths(self):
         for width, scheme in [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]:
             page = self.page(width, scheme)
             where = f"at {width} px, {scheme}"
-            page.goto(self.address)
-            page.wait_for_selector("#deal")
+            go(page, self.address, "#deal")
             self.is_well(page, f"the first page {where}")
             person = Person(page, 1)
             person.sit(self.address, "faessler", ["greedy"] * 7 if width == 1280 else ["greedy"] * 3)
@@ -387,8 +375,7 @@ class TableChecks(Checks):
             person.play(stop=lambda can: person.decisions > 6)
             self.is_well(page, f"the table after some decisions {where}")
             for path in ["watch.html", "analyse.html", "runs.html"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
-                page.goto(self.address + path)
-                page.wait_for_selector("h1")
+                go(page, self.address + path, "h1")
                 page.wait_for_timeout(150)
                 self.is_well(page, f"{path} {where}")
 
@@ -419,34 +406,28 @@ class TableChecks(Checks):
                 }""",
                 [keys, value],
             )
-            page.reload()
-            page.wait_for_selector("#deal")
+            reload(page, "#deal")
             page.wait_for_timeout(50)
             where = f"with the stored value {value}"
             summary = page.text_content(".summary")
             assert summary.endswith("Classic, against Ben (Casual) and Cleo (Casual)"), f"{where}: {summary}"
             assert page.is_checked("#guided"), f"{where}: the guide is off"
-            page.click("#deal")
-            page.wait_for_selector(".bar .question:not(:empty)")
+            click(page, "#deal", ".bar .question:not(:empty)")
             chosen = page.evaluate("[...document.querySelectorAll('.settings select, .side .row select')].map((one) => one.value)")
             assert sorted(chosen) == ["0", "known", "learned", "normal"], f"{where}: {chosen}"
             assert not page.is_checked(".settings input"), f"{where}: sounds are on"
-            page.goto(f"{self.address}watch.html")
-            page.wait_for_selector("#bots")
-            page.goto(f"{self.address}watch.html?linked=1")
-            page.wait_for_selector("#bots")
+            go(page, f"{self.address}watch.html", "#bots")
+            go(page, f"{self.address}watch.html?linked=1", "#bots")
             assert not self.errors, f"{where}: {self.errors}"
         page = self.page()
         page.goto(self.address)
         page.evaluate(
             'localStorage.setItem(\'cambio.pace\', \'"fast"\'); localStorage.setItem(\'cambio.wish\', \'{"rules": "original", "opponents": ["greedy"], "seat": 7}\')'
         )
-        page.reload()
-        page.wait_for_selector("#deal")
+        reload(page, "#deal")
         page.uncheck("#guided")
         assert page.text_content(".summary") == "Das Original, against Ben (Steady)"
-        page.click("#deal")
-        page.wait_for_selector(".bar .question:not(:empty)")
+        click(page, "#deal", ".bar .question:not(:empty)")
         assert page.input_value(".settings select >> nth=0") == "fast", "a valid setting is ignored"
 
     def test_one_click_one_table(self):
@@ -475,16 +456,14 @@ class TableChecks(Checks):
         clicks(page, "#again", "Play again")
         page = self.page()
         page.goto(f"{self.address}watch.html")
-        page.click("#bots")
-        page.wait_for_selector(".caption")
+        click(page, "#bots", ".caption")
         clicks(page, ".onward", "Play on from here")
         # An error does not block the button.
         page = self.open("", "#deal")
         page.evaluate(
             "() => { Storage.prototype.set = Storage.prototype.setItem; Storage.prototype.setItem = () => { throw new Error(); }; }"
         )
-        page.click("#deal")
-        page.wait_for_selector(".trouble:not([hidden])")
+        click(page, "#deal", ".trouble:not([hidden])")
         page.evaluate("() => { Storage.prototype.setItem = Storage.prototype.set; }")
         clicks(page, "#deal", "Play after an error")
 
@@ -494,12 +473,10 @@ class TableChecks(Checks):
         page.goto(self.address)
         page.click("#deal")
         page.wait_for_url("**/play.html?table=*")
-        page.click(".pointed")
-        page.wait_for_selector(".pointed[data-place=a3]")
+        click(page, ".pointed", ".pointed[data-place=a3]")
         look = "document.querySelector('.guide:not([hidden])')?.innerText ?? 'closed'"
         before = page.evaluate(look)
-        page.reload()
-        page.wait_for_selector(".pointed[data-place=a3]")
+        reload(page, ".pointed[data-place=a3]")
         assert page.evaluate(look) == before
         page.click(".guide button:text-is('Close')")
         page.reload()
