@@ -6,20 +6,14 @@
 Times are processor times of one process, the best of three. The libraries take turns, so that other work on the machine affects all of
 them. A step is one decision. The libraries do different work per step, so each row lists what a step includes; games also differ in
 length and in the size of observations. The figures compare interfaces, not games.
-
-`--benchmark-game PATH` adds OpenSpiel's own benchmark in C++: the program `benchmark_game` of a build of its repository with
-`BUILD_TYPE=Release`. There, chance nodes such as dealt cards are steps, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import re
-import subprocess
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,31 +119,6 @@ def open_spiel(name: str, reads: bool) -> Loop:
     return timed(match)
 
 
-def benchmark_game(program: str, name: str) -> Loop:
-    import resource
-
-    def play(games: int) -> tuple[int, float]:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [program, f"--game={name}", f"--sims={games}", "--attempts=1"]
-        # The program writes its result to the standard error.
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found = re.search(r"Finished (\d+) moves", done.stdout)
-        if found is None:
-            raise ValueError(f"{program} printed no number of moves: {done.stdout.strip()}")
-        return int(found[1]), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    def loop(seconds: float) -> tuple[int, float]:
-        games = 100
-        while True:
-            steps, taken = play(games)
-            if taken > 0.7 * seconds:
-                return steps, taken
-            games = max(2 * games, int(games * seconds / max(taken, 0.01)))
-
-    return loop
-
-
 def cambio_openspiel(reads: bool) -> Loop:
     import cambio_game.openspiel  # noqa: F401
 
@@ -218,15 +187,9 @@ ROWS: list[tuple[str, str, Callable[[], Loop]]] = [
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=2, help="processor time for each measurement")
-    parser.add_argument("--benchmark-game", metavar="PATH", help="OpenSpiel's program `benchmark_game`")
-    args = parser.parse_args()
-    seconds, rows = args.seconds, list(ROWS)
-    if args.benchmark_game:
-        for game in ("leduc_poker", "gin_rummy", "hearts"):
-            what = "list of legal actions, tensor; chance nodes are counted"
-            rows.append((f"OpenSpiel in C++, `{game}`", what, partial(benchmark_game, args.benchmark_game, game)))
+    seconds = parser.parse_args().seconds
     loops, missing = [], []
-    for name, what, make in rows:
+    for name, what, make in ROWS:
         try:
             loop = make()
             loop(min(0.05, seconds))
