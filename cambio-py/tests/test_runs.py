@@ -43,10 +43,10 @@ class Notes:
         return self.dice.choice([action, str(action), index])
 
 
-def play(folder: Path, third: str, **agents: object) -> cambio.Run:
+def play(folder: Path, third: str, threads: int = 2, **agents: object) -> cambio.Run:
     folder.mkdir()
     (folder / "spec.toml").write_text(SPEC.format(third=third))
-    return cambio.run(folder / "spec.toml", folder / "run", agents=agents, threads=2)
+    return cambio.run(folder / "spec.toml", folder / "run", agents=agents, threads=threads)
 
 
 def test_evaluate_is_the_run_of_its_spec(tmp_path: Path) -> None:
@@ -234,12 +234,9 @@ class Batched(Chosen):
 def test_hundreds_of_matches_wait_for_one_call_and_the_rows_are_the_same(tmp_path: Path) -> None:
     rows = []
     for number, (maker, threads) in enumerate([(Hashed, 1), (Batched, 1), (Batched, 64)]):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        (folder / "spec.toml").write_text(SPEC.format(third="mine"))
         Batched.calls, Batched.made = [], 0
-        run = cambio.run(folder / "spec.toml", folder / "run", agents={"mine": maker}, threads=threads)
-        rows.append({path.name: path.read_bytes() for path in (folder / "run").glob("*.csv") if path.stem != "timing"})
+        run = play(tmp_path / str(number), "mine", threads, mine=maker)
+        rows.append({path.name: path.read_bytes() for path in run.path.glob("*.csv") if path.stem != "timing"})
         assert run.is_complete and Batched.made == (maker is Batched)
         if threads == 1 and maker is Batched:
             assert set(Batched.calls) == {1}
