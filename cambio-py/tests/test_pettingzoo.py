@@ -1,4 +1,4 @@
-"""The PettingZoo environments: PettingZoo's own tests, copies, and windows in which all seats decide at once."""
+"""The PettingZoo environments: PettingZoo's own tests, and windows in which all seats decide at once."""
 
 import functools
 import types
@@ -54,30 +54,6 @@ def test_pettingzoos_own_tests_hold(rules: str, seats: int, capsys: pytest.Captu
 
 def test_pettingzoos_conversion_of_the_aec_environment_plays_too() -> None:
     parallel_api_test(turn_based_aec_to_parallel(cambio_v0.env("classic", 4)))
-
-
-@EVERY_TABLE
-def test_a_match_is_that_of_the_game(rules: str, seats: int) -> None:
-    env = cambio_v0.env(rules, seats)
-    env.reset(seed=7)
-    game = cambio.Game(rules, seats, seed=7)
-    rng = np.random.default_rng(seats)
-    got = dict.fromkeys(env.agents, 0.0)
-    for agent in env.agent_iter():
-        observation, reward, termination, truncation, info = env.last()
-        got[agent] += reward
-        if termination or truncation:
-            assert info == {"rank": game.ranks[int(agent[-1])], "total": game.totals[int(agent[-1])]}  # type: ignore[index]
-            env.step(None)
-            continue
-        assert agent == f"seat_{game.seat}"
-        assert np.array_equal(observation["observation"], game.tensor())
-        assert np.array_equal(observation["action_mask"].astype(bool), game.mask())
-        index = int(rng.choice(game.legal_indices()))
-        env.step(index)
-        game.step(index)
-    assert game.is_over
-    assert tuple(got.values()) == game.rewards()
 
 
 def asked_one_by_one(env: cambio_v0.ParallelCambioEnv, actions: dict[str, int]) -> cambio.Game:

@@ -1,4 +1,4 @@
-"""All environments alike: they refuse wrong arguments without a change, follow their seeds, and stay at the end of a match."""
+"""All environments alike: they play the matches of `Game`, refuse wrong arguments without a change, follow their seeds, and stay at the end of a match."""
 
 from __future__ import annotations
 
@@ -60,6 +60,28 @@ def mask_of(name: str, env: Any, seen: Any = None) -> np.ndarray:
     if name == "aec":
         return np.stack([env.observe(agent)["action_mask"] for agent in env.possible_agents])
     return np.stack([one["action_mask"] for one in seen.values()]) if name in ("parallel", "rllib") else seen["action_mask"]
+
+
+@pytest.mark.parametrize("name", sorted(MAKERS.keys() & {"aec", "rllib"}))
+@pytest.mark.parametrize("rules", cambio.PRESETS)
+@pytest.mark.parametrize(("seats", "reward"), [(2, "rank"), (4, "score"), (8, "rank")])
+def test_a_match_is_that_of_the_game(name: str, rules: str, seats: int, reward: Any) -> None:
+    env, game = MAKERS[name](rules=rules, seats=seats, reward=reward), cambio.Game(rules, seats, seed=7, reward=reward)
+    result, dice = env.reset(seed=7), np.random.default_rng(seats)
+    while not game.is_over:
+        agents, seen = ([env.agent_selection], env.last()[0]) if name == "aec" else ([*result[0]], result[0][f"seat_{game.seat}"])
+        assert agents == [f"seat_{game.seat}"]
+        assert np.array_equal(seen["observation" if name == "aec" else "observations"], game.tensor())
+        assert np.array_equal(seen["action_mask"], game.mask())
+        action = int(dice.choice(game.legal_indices()))
+        game.step(action)
+        result = step(name, env, action)
+        rewards, ended = (env.rewards, env.terminations) if name == "aec" else (result[1], result[2])
+        assert tuple(rewards.get(f"seat_{seat}", 0.0) for seat in range(seats)) == game.rewards()
+        assert all(ended.values()) == game.is_over
+    if name == "aec":
+        ends = [{"rank": rank, "total": total} for rank, total in zip(game.ranks or (), game.totals, strict=True)]
+        assert [*env.infos.values()] == ends
 
 
 @EVERY

@@ -300,8 +300,7 @@ class TestServer(ReplayChecks):
 
     def test_run_folders(self):
         """The list of runs sorts, a report opens, and a match opens by its number."""
-        page = self.page()
-        page.goto(f"{self.address}runs.html")
+        page = self.open("runs.html", "table.list")
         click(page, "table.list thead button:text-is('run')", "th[aria-sort=ascending]")
         report = page.get_attribute("a:text-is('report')", "href")
         click(page, "a:text-is('matches')", "#watch")

@@ -55,9 +55,7 @@ class TestSite(Checks):
 
     def test_a_match_without_a_server(self):
         """A whole match against a network, which the page loads when it needs it, then its file and its replay."""
-        page = self.page()
-        person = Person(page, 1, calls=0.2)
-        person.sit(self.address, "classic", ["learned"])
+        page, person = self.table("classic", ["learned"], 1, calls=0.2)
         assert not any("many.net" in url for url in self.requests if not page.context.service_workers)
         person.play()
         self.is_well(page, "the end of a match without a server")
@@ -130,9 +128,8 @@ class TestSite(Checks):
     def test_links_and_the_daily_deal(self):
         """The daily deal is the same everywhere; links open the same deal, and a finished match in the replay page."""
         context = {"permissions": ["clipboard-read", "clipboard-write"]}
-        page = self.page(**context)
+        page = self.open("", "#deal", **context)
         copied = lambda: page.evaluate("navigator.clipboard.readText()")
-        page.goto(self.address)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
         # A daily deal whose table was closed can be played, and no other table gets its number.
         page.click("#daily")

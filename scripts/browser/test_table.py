@@ -34,10 +34,8 @@ class TableChecks(Checks):
 
     def test_keys_alone(self):
         """The three lessons without a mouse, from the first page to the end."""
-        page = self.page()
-        page.goto(self.address)
+        page = self.open("", "#deal")
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
-        page.wait_for_selector("#deal")
         for _ in range(40):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement.id") == "deal":
@@ -77,8 +75,7 @@ class TableChecks(Checks):
 
     def test_a_lesson_on_a_phone(self):
         """On a phone, a tap answers the question of a lesson, also after the end of the round."""
-        page = self.page(360, height=740, has_touch=True)
-        page.goto(self.address)
+        page = self.open("", "#deal", width=360, height=740, has_touch=True)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
         page.evaluate("(async () => (await import(new URL('assets/guide.js', document.baseURI))).openLesson(3))()")
         page.wait_for_selector(".pointed")
@@ -397,8 +394,7 @@ class TableChecks(Checks):
             '{"opponents": ' + json.dumps(["greedy"] * 9) + "}",
         ]
         for value in odd:
-            page = self.page()
-            page.goto(self.address)
+            page = self.open("", "#deal")
             page.evaluate(
                 """([keys, value]) => {
                     for (const store of [localStorage, sessionStorage]) for (const key of keys) store.setItem(`cambio.${key}`, value);
@@ -419,8 +415,7 @@ class TableChecks(Checks):
             go(page, f"{self.address}watch.html", "#bots")
             go(page, f"{self.address}watch.html?linked=1", "#bots")
             assert not self.errors, f"{where}: {self.errors}"
-        page = self.page()
-        page.goto(self.address)
+        page = self.open("", "#deal")
         page.evaluate(
             'localStorage.setItem(\'cambio.pace\', \'"fast"\'); localStorage.setItem(\'cambio.wish\', \'{"rules": "original", "opponents": ["greedy"], "seat": 7}\')'
         )
@@ -446,16 +441,14 @@ class TableChecks(Checks):
             opened = page.evaluate(tables) - before
             assert opened == 1, f"three clicks on {what} open {opened} tables"
 
-        page = self.page()
-        page.goto(self.address)
+        page = self.open("", "#deal")
         clicks(page, "#deal", "Play")
         person = Person(page, 2, calls=1)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
         page.reload()
         person.play()
         clicks(page, "#again", "Play again")
-        page = self.page()
-        page.goto(f"{self.address}watch.html")
+        page = self.open("watch.html", "#bots")
         click(page, "#bots", ".caption")
         clicks(page, ".onward", "Play on from here")
         # An error does not block the button.
@@ -469,8 +462,7 @@ class TableChecks(Checks):
 
     def test_the_guide_goes_on(self):
         """After a reload during a lesson, the guide goes on, and a closed guide stays closed."""
-        page = self.page()
-        page.goto(self.address)
+        page = self.open("", "#deal")
         page.click("#deal")
         page.wait_for_url("**/play.html?table=*")
         click(page, ".pointed", ".pointed[data-place=a3]")
