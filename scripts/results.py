@@ -372,6 +372,13 @@ def markdown(heading, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def grid(heading, cells):
+    """A Markdown table of texts by row, a tuple of its first columns, and by column, in the order of the first cells."""
+    columns = list(dict.fromkeys(column for _, column in cells))
+    rows = dict.fromkeys(row for row, _ in cells)
+    return markdown([*heading, *columns], [[*row, *(cells.get((row, column), "") for column in columns)] for row in rows])
+
+
 def table_of(row):
     return row["rules"], row["seats"]
 
@@ -429,12 +436,8 @@ def pivot(run, options):
         if options.get("loss"):
             value, low, high = 0.5 - value, 0.5 - high, 0.5 - low
         if row["agent"] != options.get("without"):
-            cells.setdefault(row["agent"], {})[table_of(row)] = column.write(value, low, high)
-    tables = list(dict.fromkeys(table for row in cells.values() for table in row))
-    return markdown(
-        ["agent"] + [table_name(table) for table in tables],
-        [[f"`{agent}`"] + [row.get(table, "") for table in tables] for agent, row in cells.items()],
-    )
+            cells[(f"`{row['agent']}`",), table_name(table_of(row))] = column.write(value, low, high)
+    return grid(["agent"], cells)
 
 
 def differences(run, options):
@@ -552,26 +555,22 @@ def lost(row):
 def call_rules(run, options):
     """`call_rules run= form= player=`: for each preset and number of seats, the rule that was chosen for a player, and the wins that it gains
     or loses against copies of the player."""
-    rows = {}
+    cells = {}
     for row in run.rows("rules.csv"):
         if row["form"] == options["form"] and row["player"] == row["field"] == options["player"]:
-            rows.setdefault(row["rules"], {})[row["seats"]] = f"{rule_text(row['limits'])} ({lost(row)})"
-    seats = list(dict.fromkeys(seats for cells in rows.values() for seats in cells))
-    heading = ["rules", *(f"{number} players" for number in seats)]
-    return markdown(heading, [[rules, *(cells.get(number, "") for number in seats)] for rules, cells in rows.items()])
+            cells[(row["rules"],), f"{row['seats']} players"] = f"{rule_text(row['limits'])} ({lost(row)})"
+    return grid(["rules"], cells)
 
 
 def call_fields(run, options):
     """`call_fields run= players= forms= [rules=]`: the rules of these players and forms against every field: the wins gained or lost."""
     names = {"one": "one number", "two": "two numbers", "chart": "the chart"}
-    found, fields = {}, []
+    cells = {}
     for row in select(run.rows("rules.csv"), options):
-        fields = list(dict.fromkeys([*fields, row["field"]]))
         if row["player"] in options["players"].split(",") and row["form"] in options["forms"].split(","):
             key = row["rules"], row["seats"], f"`{row['player']}`", names[row["form"]], rule_text(row["limits"])
-            found.setdefault(key, {})[row["field"]] = lost(row)
-    rows = [[*key, *(cells[field] for field in fields)] for key, cells in found.items()]
-    return markdown(["rules", "seats", "player", "rule", "calls at", *(f"against `{field}`" for field in fields)], rows)
+            cells[key, f"against `{row['field']}`"] = lost(row)
+    return grid(["rules", "seats", "player", "rule", "calls at"], cells)
 
 
 def suite_rows(run, options):
@@ -640,18 +639,12 @@ def exploitability(run, options):
     """`exploitability run=`: the exact exploitability of each agent by game: the mean over seeds, and its range in parentheses."""
     found = {}
     for row in run.rows("exploitability.csv"):
-        found.setdefault((row["game"], row["agent"]), []).append(float(row["exploitability"]))
-    games = list(dict.fromkeys(game for game, _ in found))
-    rows = []
-    for agent in dict.fromkeys(agent for _, agent in found):
-        cells = []
-        for game in games:
-            values = found.get((game, agent))
-            mean = values and sum(values) / len(values)
-            spread = f" ({min(values):.4f} to {max(values):.4f})" if values and min(values) < max(values) else ""
-            cells.append(f"{mean:.4f}{spread}" if values else "")
-        rows.append([f"`{agent}`"] + cells)
-    return markdown(["agent"] + [f"`{game}`" for game in games], rows)
+        found.setdefault(((f"`{row['agent']}`",), f"`{row['game']}`"), []).append(float(row["exploitability"]))
+    cells = {}
+    for place, values in found.items():
+        spread = f" ({min(values):.4f} to {max(values):.4f})" if min(values) < max(values) else ""
+        cells[place] = f"{sum(values) / len(values):.4f}{spread}"
+    return grid(["agent"], cells)
 
 
 def benchmarks(run, options):
