@@ -88,20 +88,8 @@ def every_object(rules: str = "classic", seats: int = 2) -> list[Any]:
     while dealt.is_chance:
         dealt.play_chance(dealt.outcomes()[0][0])
     seen = [game.observe(), middle.observe(), middle.observe(1), over.observe(0)]
-    found = [
-        game,
-        middle,
-        over,
-        games,
-        chance,
-        dealt,
-        cambio.SmallGame("mini-m0"),
-        over.record(),
-        *seen,
-        seen[0].position(),
-    ]
-    found += [game.world(), game.rules, game.layout, cambio.agent("greedy")]
-    return [*found, cambio.Action("draw"), game.events(0)[0]]
+    found = [game, middle, over, games, chance, dealt, cambio.SmallGame("mini-m0"), over.record(), *seen, seen[0].position()]
+    return [*found, game.world(), game.rules, game.layout, cambio.agent("greedy"), cambio.Action("draw"), game.events(0)[0]]
 
 
 def positions(name: str, seats: int, seed: int, most: int = 400):

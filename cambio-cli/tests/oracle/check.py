@@ -460,19 +460,24 @@ def check_strengths(what, ratings, strengths, errors):
         same(what, row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
 
 
-def check_ratings(players, ratings, seats):
+def check_fit(what, players, ratings, letters=()):
+    """One strength for each agent by a Cox model of all games, clustered by deal. Returns the strengths of the seats."""
     agents = list(ratings["agent"])
-    letters = sorted(players["seat"].unique())[1:] if seats["elo"].notna().any() else []
     is_regularised = ratings["fit"].iloc[0] == "regularised"
     same("fit", is_regularised, float(ratings["component"].nunique() > 1))
     model, scores_at = cox_model(players, agents if is_regularised else agents[:-1], letters)
     if is_regularised:
         check_regularised(model, scores_at, ratings)
-        return
+        return []
     size = len(agents) - 1
     strengths, errors, params = fitted(model, scores_at, size)
-    check_strengths("strength", ratings, strengths, errors)
-    for row, value in zip(records(seats)[1:], params[size:]):
+    check_strengths(what, ratings, strengths, errors)
+    return params[size:]
+
+
+def check_ratings(players, ratings, seats):
+    letters = sorted(players["seat"].unique())[1:] if seats["elo"].notna().any() else []
+    for row, value in zip(records(seats)[1:], check_fit("strength", players, ratings, letters)):
         same("seat strength", row["elo"], value * ELO, relative=1e-5, absolute=1e-4)
 
 
@@ -493,12 +498,9 @@ def check_regularised(model, scores_at, ratings):
 
 
 def check_pooled(players, pooled):
-    """One strength for each agent over all tables: a Cox model of all games, clustered by deal."""
-    agents, rows = list(pooled["agent"]), records(pooled)
-    is_regularised = rows[0]["fit"] == "regularised"
-    same("pooled fit", is_regularised, float(pooled["component"].nunique() > 1))
-    model, scores_at = cox_model(players, agents if is_regularised else agents[:-1])
-    deals = players["deal"].nunique()
+    """One strength for each agent over all tables."""
+    rows, deals = records(pooled), players["deal"].nunique()
+    check_fit("pooled", players, pooled)
     same("pooled deals", rows[0]["deals"], deals)
     for row in rows:
         own = players[players["agent"] == row["agent"]]
@@ -506,11 +508,6 @@ def check_pooled(players, pooled):
         same("pooled tables", row["tables"], own.groupby(CELL).ngroups)
         elo, half = row["strength"] * ELO, scipy.stats.t.ppf(0.975, deals - 1) * row["error"] * ELO
         same_ends("pooled", row, ("elo_low", "elo_high"), (elo - half, elo + half), absolute=1e-9)
-    if is_regularised:
-        check_regularised(model, scores_at, pooled)
-        return
-    strengths, errors, _ = fitted(model, scores_at, len(agents) - 1)
-    check_strengths("pooled", pooled, strengths, errors)
 
 
 def check_game(players, ratings):
