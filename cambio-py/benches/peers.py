@@ -14,6 +14,7 @@ import argparse
 import random
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,8 @@ def cambio_batch() -> Loop:
     return timed(call)
 
 
-def aec(make: Callable[[], Any]) -> Loop:
-    env, dice, seeds = make(), random.Random(1), iter(range(10**9))
+def pettingzoo(module: str, *given: Any) -> Loop:
+    env, dice, seeds = import_module(module).env(*given), random.Random(1), iter(range(10**9))
 
     def match() -> int:
         env.reset(seed=next(seeds))
@@ -85,21 +86,10 @@ def aec(make: Callable[[], Any]) -> Loop:
     return timed(match)
 
 
-def cambio_pettingzoo() -> Loop:
-    from cambio_game.pettingzoo import cambio_v0
-
-    return aec(lambda: cambio_v0.env("classic", 2))
-
-
-def pettingzoo(name: str) -> Loop:
-    from importlib import import_module
-
-    return aec(import_module(f"pettingzoo.classic.{name}").env)
-
-
-def open_spiel(name: str, reads: bool) -> Loop:
+def open_spiel(name: str, reads: bool, module: str = "pyspiel") -> Loop:
     import pyspiel
 
+    import_module(module)  # Registers the game.
     game, dice = pyspiel.load_game(name), random.Random(1)
 
     def match() -> int:
@@ -117,12 +107,6 @@ def open_spiel(name: str, reads: bool) -> Loop:
         return steps
 
     return timed(match)
-
-
-def cambio_openspiel(reads: bool) -> Loop:
-    import cambio_game.openspiel  # noqa: F401
-
-    return open_spiel("python_cambio", reads)
 
 
 def rlcard(name: str) -> Loop:
@@ -171,10 +155,22 @@ ROWS: list[tuple[str, str, Callable[[], Loop]]] = [
     ("cambio `Game`, classic", "index, list of legal indices", lambda: cambio_game(False)),
     ("cambio `Game`, classic", "the same, tensor of 1,584 bytes and mask", lambda: cambio_game(True)),
     ("cambio `VectorGame(1024)`, classic", "tensor, mask, random decision; one call for 1,024", cambio_batch),
-    ("cambio in PettingZoo (AEC), classic", "tensor and mask as a dictionary", cambio_pettingzoo),
-    ("cambio in OpenSpiel, classic", "list of legal actions; chance nodes not counted", lambda: cambio_openspiel(False)),
-    ("cambio in OpenSpiel, classic", "the same, tensor of 1,586 numbers and mask", lambda: cambio_openspiel(True)),
-    ("PettingZoo `leduc_holdem_v4`", "36 numbers and mask", lambda: pettingzoo("leduc_holdem_v4")),
+    (
+        "cambio in PettingZoo (AEC), classic",
+        "tensor and mask as a dictionary",
+        lambda: pettingzoo("cambio_game.pettingzoo.cambio_v0", "classic", 2),
+    ),
+    (
+        "cambio in OpenSpiel, classic",
+        "list of legal actions; chance nodes not counted",
+        lambda: open_spiel("python_cambio", False, "cambio_game.openspiel"),
+    ),
+    (
+        "cambio in OpenSpiel, classic",
+        "the same, tensor of 1,586 numbers and mask",
+        lambda: open_spiel("python_cambio", True, "cambio_game.openspiel"),
+    ),
+    ("PettingZoo `leduc_holdem_v4`", "36 numbers and mask", lambda: pettingzoo("pettingzoo.classic.leduc_holdem_v4")),
     ("OpenSpiel `leduc_poker`", "list of legal actions", lambda: open_spiel("leduc_poker", False)),
     ("OpenSpiel `gin_rummy`", "list of legal actions", lambda: open_spiel("gin_rummy", False)),
     ("OpenSpiel `hearts`", "tensor of 5,088 numbers and mask", lambda: open_spiel("hearts", True)),

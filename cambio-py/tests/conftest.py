@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,14 @@ class Raises:
         raise KeyError("no idea")
 
 
+def spec(folder: Path, agents: list[str], deals: int, **more: object) -> Path:
+    """Writes an experiment file. Values in JSON are valid TOML."""
+    fields = {"seed": 8, "deals": deals, "rules": ["classic", "faessler"], "seats": [2, 3], "agents": agents} | more
+    path = folder / "spec.toml"
+    path.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items()))
+    return path
+
+
 def amount(small: int, full: int) -> int:
     """The size of a test: `small`, or `full` with `CAMBIO_FULL=1`."""
     return full if FULL else small
@@ -90,6 +100,36 @@ def every_object(rules: str = "classic", seats: int = 2) -> list[Any]:
     seen = [game.observe(), middle.observe(), middle.observe(1), over.observe(0)]
     found = [game, middle, over, games, chance, dealt, cambio.SmallGame("mini-m0"), over.record(), *seen, seen[0].position()]
     return [*found, game.world(), game.rules, game.layout, cambio.agent("greedy"), cambio.Action("draw"), game.events(0)[0]]
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Callable[[Path], Any]]]:
+    """Files of all kinds, and the functions that read them."""
+    folder = tmp_path_factory.mktemp("files")
+    game = cambio.SmallGame("mini-m0")
+    game.save(folder / "strategy.txt", *game.uniform())
+    (folder / "rules.toml").write_text(cambio.Rules("original").to_toml(), encoding="utf-8")
+    (folder / "records.jsonl").write_text(cambio.Game("mini-m0").record().to_json() + "\n", encoding="utf-8")
+    cambio.run(spec(folder, ["greedy", "random"], 2, rules=["classic"], seats=[2]), folder / "run")
+    seen = cambio.Game().observe()
+    opened = cambio.Run.open(folder / "run")
+
+    def verify(path: Path) -> Any:
+        run = cambio.Run.open(path.parent)
+        return [run.verify(all=True), run.rows("matches"), run.rows("rounds"), run.rows("players"), run.tables]
+
+    found: dict[str, tuple[Path, Callable[[Path], Any]]] = {
+        "strategy.txt": (folder / "strategy.txt", lambda path: cambio.StrategyPolicy(path, "mini-m0")),
+        "strategy of a game": (folder / "strategy.txt", game.load),
+        "rules.toml": (folder / "rules.toml", cambio.Rules.read),
+        "records.jsonl": (folder / "records.jsonl", lambda path: [record.replay() for record in cambio.Record.read(path)]),
+        "network": (folder / "strategy.txt", lambda path: seen.network_inputs(str(path))),
+        "agent": (folder / "strategy.txt", lambda path: cambio.agent(f'learned("{path}")')),
+        "spec.toml": (folder / "spec.toml", lambda path: cambio.run(path, path.parent / "out")),
+    }
+    found |= {name: (folder / "run" / name, verify) for name in ("matches.csv", "spec.lock.json", "ledger.jsonl")}
+    found |= {name: (folder / "run" / f"{name}.csv", lambda path: opened.rows(path.stem)) for name in ("rounds", "players")}
+    return {name: pair for name, pair in found.items() if pair[0].exists()}
 
 
 def positions(name: str, seats: int, seed: int, most: int = 400):

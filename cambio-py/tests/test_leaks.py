@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import json
 import pickle
@@ -75,11 +76,8 @@ def test_calls_of_methods_release_their_memory(thing: Any) -> None:
     assert not grown and called > 3
 
 
-def test_other_calls_release_their_memory(tmp_path: Path) -> None:
-    small = cambio.SmallGame("mini-m0")
-    small.save(tmp_path / "m0.txt", *small.uniform())
-    (tmp_path / "records.jsonl").write_text(cambio.Game("mini-m0").record().to_json() + "\n")
-    (tmp_path / "rules.toml").write_text(cambio.Rules("mini-m0").to_toml())
+def test_other_calls_release_their_memory(files: dict[str, tuple[Path, Callable[[Path], Any]]]) -> None:
+    reads = [files[name] for name in ("strategy.txt", "strategy of a game", "rules.toml", "records.jsonl")]
     game, chance = cambio.Game("mini-m0"), cambio.ChanceGame("mini-m0")
     games = cambio.VectorGame(2, "mini-m0", opponents=[None, "greedy"])
     games.reset()
@@ -104,10 +102,7 @@ def test_other_calls_release_their_memory(tmp_path: Path) -> None:
     for call in (
         stepped,
         lambda: game.step("fly"),
-        lambda: small.load(tmp_path / "m0.txt"),
-        lambda: cambio.StrategyPolicy(tmp_path / "m0.txt", "mini-m0"),
-        lambda: cambio.Record.read(tmp_path / "records.jsonl"),
-        lambda: cambio.Rules.read(tmp_path / "rules.toml"),
+        *(functools.partial(read, path) for path, read in reads),
         lambda: pickle.loads(pickle.dumps([game, game.observe()])),
         lambda: cambio.VectorGame(2, "mini-m0", finals=True),
         lambda: cambio.Game(seed=1).observe().network_inputs(),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import First, Nth, command
+from conftest import First, Nth, command, spec
 
 AGENT = """
 from __future__ import annotations
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_errors_are_like_those_of_library_agents(folder: Path) -> None:
     python = "--python=mine=bot.py:Mine"
-    for spec, sentence in [
+    for given, sentence in [
         ("mine(call_at=2.5)", "agent `mine`: parameter `call_at` must be a whole number, found `2.5`"),
         ("mine(share=x)", "agent `mine`: parameter `share` must be a number, found `x`"),
         ("mine(share=nan)", "agent `mine`: parameter `share` must be a number, found `nan`"),
@@ -57,7 +57,7 @@ def test_errors_are_like_those_of_library_agents(folder: Path) -> None:
         ("mine(call_at=1,call_at=2)", "agent `mine`: parameter `call_at` must be given at most once, found it twice"),
         ("mine(call_at)", "is not an agent spec"),
     ]:
-        done = command("match", spec, "greedy", "--deals", "2", "--rules", "mini-p", python, folder=folder)
+        done = command("match", given, "greedy", "--deals", "2", "--rules", "mini-p", python, folder=folder)
         assert done.returncode != 0 and sentence in done.stderr, done.stderr
     done = command("match", "make(call_at=3)", "make", "make(model=3)", "--deals", "2", "--python=make=bot.py:make", folder=folder)
     assert "agent `make` has no parameter `model`; it has call_at" in done.stderr
@@ -102,9 +102,8 @@ class Shared(Nth):
 
 def test_shared_agents_have_an_object_for_each_choice_of_parameters(tmp_path: Path) -> None:
     Shared.made.clear()
-    text = 'agents = ["shared", "shared(weight=0.5)", "shared(weight=2)"]\nrules = ["mini-m1"]\nseats = [2]\nseed = 1\ndeals = 20\n'
-    (tmp_path / "spec.toml").write_text(text)
-    run = cambio.run(tmp_path / "spec.toml", tmp_path / "run", agents={"shared": Shared}, threads=2)
+    path = spec(tmp_path, ["shared", "shared(weight=0.5)", "shared(weight=2)"], 20, rules=["mini-m1"], seats=[2])
+    run = cambio.run(path, tmp_path / "run", agents={"shared": Shared}, threads=2)
     assert run.is_complete and Shared.made == [0] * 3
     assert run.verify({"shared": Shared}, all=True) > 0
 

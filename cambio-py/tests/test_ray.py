@@ -17,19 +17,11 @@ from typing import Any
 import pytest
 
 import cambio_game as cambio
-from conftest import CAMBIO, First, Raises, cambio_prints
+from conftest import CAMBIO, First, Raises, cambio_prints, spec
 
 ray = pytest.importorskip("ray", reason="Ray is not installed; to install it, run: pip install 'cambio-game[ray]'")
 
 import cambio_game.ray  # noqa: E402
-
-SPEC = """
-seed = 8
-deals = {deals}
-rules = ["classic", "faessler"]
-seats = [2, 3]
-agents = ["random", "greedy", "{third}"]
-"""
 
 
 class Aborts:
@@ -66,12 +58,6 @@ def sums(folder: Path) -> dict[str, str]:
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
-def spec(folder: Path, deals: int = 60, third: str = "random(pass=0.9)") -> Path:
-    path = folder / "spec.toml"
-    path.write_text(SPEC.format(deals=deals, third=third))
-    return path
-
-
 def kill_workers(number: int, killed: list[int]) -> threading.Thread:
     """Kills this number of workers that are playing a batch."""
 
@@ -90,7 +76,7 @@ def kill_workers(number: int, killed: list[int]) -> threading.Thread:
 
 
 def test_killed_workers_change_no_byte(cluster: object, tmp_path: Path) -> None:
-    path = spec(tmp_path, 400, "rollout(n=20)")
+    path = spec(tmp_path, ["random", "greedy", "rollout(n=20)"], 400)
     one = cambio.run(path, tmp_path / "one")
     killed: list[int] = []
     thread = kill_workers(2, killed)
@@ -101,7 +87,7 @@ def test_killed_workers_change_no_byte(cluster: object, tmp_path: Path) -> None:
 
 
 def test_interrupted_driver_is_resumed(cluster: object, tmp_path: Path) -> None:
-    path = spec(tmp_path, 1600, "rollout(n=20)")
+    path = spec(tmp_path, ["random", "greedy", "rollout(n=20)"], 1600)
     cambio.run(path, tmp_path / "one")
     address, out = cluster.address, tmp_path / "many"  # type: ignore[attr-defined]
     words = [sys.executable, "-m", "cambio_game.ray", "run", str(path), "--out", str(out), "--address", address, "-q"]
@@ -122,7 +108,7 @@ def test_interrupted_driver_is_resumed(cluster: object, tmp_path: Path) -> None:
 
 
 def test_lost_node_changes_no_byte(cluster: object, tmp_path: Path) -> None:
-    path = spec(tmp_path, 100, "rollout(n=20)")
+    path = spec(tmp_path, ["random", "greedy", "rollout(n=20)"], 100)
     cambio.run(path, tmp_path / "one")
     node = cluster.add_node(num_cpus=1)  # type: ignore[attr-defined]
     thread = threading.Timer(2.0, cluster.remove_node, [node], {"allow_graceful": False})  # type: ignore[attr-defined]
@@ -133,25 +119,26 @@ def test_lost_node_changes_no_byte(cluster: object, tmp_path: Path) -> None:
 
 
 def test_python_agents_travel_to_the_workers(cluster: object, tmp_path: Path) -> None:
-    path = spec(tmp_path, 20, "first")
+    path = spec(tmp_path, ["random", "greedy", "first"], 20)
     one = cambio.run(path, tmp_path / "one", agents={"first": First}, threads=1)
     many = cambio.ray.run(path, tmp_path / "many", agents={"first": First}, checked=1.0, quiet=True)
     assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
 
 
 def test_other_rows_of_a_batch_stop_the_run(cluster: object, tmp_path: Path) -> None:
+    path = spec(tmp_path, ["random", "greedy", "dice"], 20)
     with pytest.raises(cambio.RunError, match=r"batch 0 \(classic, 2 seats, .* was played twice and gave different rows"):
-        cambio.ray.run(spec(tmp_path, 20, "dice"), tmp_path / "many", agents={"dice": Dice}, checked=1.0, quiet=True)
+        cambio.ray.run(path, tmp_path / "many", agents={"dice": Dice}, checked=1.0, quiet=True)
 
 
 def test_fault_ends_the_run_with_its_match(cluster: object, tmp_path: Path) -> None:
-    path, out = spec(tmp_path, 4, "raises"), tmp_path / "many"
+    path, out = spec(tmp_path, ["random", "greedy", "raises"], 4), tmp_path / "many"
     with pytest.raises(cambio.AgentFault, match=r"KeyError: 'no idea' .*; the match up to the fault is in .*fault.jsonl") as found:
         cambio.ray.run(path, out, agents={"raises": Raises}, quiet=True)
     assert (out / "fault.jsonl").read_text() == found.value.record.to_json() + "\n"
     assert json.loads((out / "manifest.json").read_text())["outcome"] == "fault"
     with pytest.raises(cambio.AgentFault, match=r"batch \d+ \(classic, \d seats, deals? .* exited 4 times"):
-        cambio.ray.run(spec(tmp_path, 4, "aborts"), tmp_path / "other", agents={"aborts": Aborts}, quiet=True)
+        cambio.ray.run(spec(tmp_path, ["random", "greedy", "aborts"], 4), tmp_path / "other", agents={"aborts": Aborts}, quiet=True)
 
 
 def test_sequential_test_decides_as_on_one_machine(cluster: object) -> None:

@@ -86,11 +86,7 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
         ),
         (lambda: cambio.VectorGame(2, opponents=["greedy"] * 2), cambio.AgentError, "`opponents` must have at least one None"),
         (lambda: cambio.VectorGame(2).step(np.zeros(2, int)), cambio.IllegalAction, "call reset"),
-        (
-            lambda: cambio.ChanceGame("mini-m0").observe("c"),
-            cambio.CambioError,
-            "`seat` must be from 0 to 1 or from a to b, found 'c'",
-        ),
+        (lambda: cambio.ChanceGame("mini-m0").observe("c"), cambio.CambioError, "from 0 to 1 or from a to b, found 'c'"),
         (lambda: cambio.Run.open("/nowhere"), cambio.RunError, "/nowhere"),
         (lambda: cambio.VectorGame(3).game(-1), cambio.CambioError, "`index` must be a whole number from 0 to 2, found -1"),
         (lambda: cambio.VectorGame(3).game(3), cambio.CambioError, "`index` must be a whole number from 0 to 2, found 3"),

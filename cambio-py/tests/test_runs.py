@@ -17,16 +17,7 @@ from pathlib import Path
 import pytest
 
 import cambio_game as cambio
-from conftest import CAMBIO, Chosen, First, Raises, cambio_prints, command
-
-SPEC = """
-name = "three"
-seed = 11
-deals = 20
-rules = ["classic", "faessler"]
-seats = [2, 3]
-agents = ["greedy", "random", "{third}"]
-"""
+from conftest import CAMBIO, Chosen, First, Raises, cambio_prints, command, spec
 
 
 class Notes:
@@ -45,8 +36,8 @@ class Notes:
 
 def play(folder: Path, third: str, threads: int = 2, **agents: object) -> cambio.Run:
     folder.mkdir()
-    (folder / "spec.toml").write_text(SPEC.format(third=third))
-    return cambio.run(folder / "spec.toml", folder / "run", agents=agents, threads=threads)
+    path = spec(folder, ["greedy", "random", third], 20, name="three")
+    return cambio.run(path, folder / "run", agents=agents, threads=threads)
 
 
 def test_evaluate_is_the_run_of_its_spec(tmp_path: Path) -> None:
@@ -120,8 +111,7 @@ def test_the_command_plays_with_python_agents(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "from beside import LAST\n\n\nclass Pass:\n    def decide(self, seen):\n        return seen.legal_actions()[LAST]\n\n\nready = Pass()\n"
     )
-    spec = 'seed = 1\ndeals = 3\nrules = ["classic"]\nseats = [2]\nagents = ["mine", "greedy"]\n'
-    (tmp_path / "spec.toml").write_text(spec)
+    spec(tmp_path, ["mine", "greedy"], 3, rules=["classic"], seats=[2])
     (tmp_path / "broken.py").write_text("1 / 0\n")
     (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)\n")
     for name, agent in {"run": "--python=mine=mine:Pass", "again": "--python=mine=mine.py:Pass"}.items():
@@ -304,11 +294,9 @@ def test_the_exception_of_an_agent_is_the_cause_with_its_traceback(agent: type, 
     assert "/" not in str(caught.value).replace(str(cause), ""), "the message must not name a file that is already removed"
     record = caught.value.record
     assert record is not None and cambio.Game.restore(record).seat is not None
-    (tmp_path / "spec.toml").write_text(
-        f'seed = 1\ndeals = 3\nrules = ["faessler"]\nseats = [2]\nagents = ["{agent.__name__}", "greedy"]\n'
-    )
+    path = spec(tmp_path, [agent.__name__, "greedy"], 3, rules=["faessler"], seats=[2])
     with pytest.raises(cambio.AgentFault, match="the match up to the fault is in .*") as caught:
-        cambio.run(tmp_path / "spec.toml", tmp_path / "run", agents={agent.__name__: agent})
+        cambio.run(path, tmp_path / "run", agents={agent.__name__: agent})
     assert type(caught.value.__cause__) is kind
 
 
@@ -346,11 +334,7 @@ def test_results_of_one_deal_are_printed_without_an_interval() -> None:
 
 def test_a_run_prints_the_table_of_the_command(tmp_path: Path) -> None:
     for payoff in ("points", "margin", "win"):
-        spec = tmp_path / f"{payoff}.toml"
-        spec.write_text(
-            f"seed = 1\ndeals = 20\npayoff = '{payoff}'\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'random']\n"
-        )
-        found = cambio.run(spec, tmp_path / payoff)
+        found = cambio.run(spec(tmp_path, ["greedy", "random"], 20, rules=["classic"], seats=[2], payoff=payoff), tmp_path / payoff)
         words = [sys.executable, "-m", "cambio_game", "report", str(tmp_path / payoff), "--dry"]
         printed = subprocess.run(words, check=True, capture_output=True, text=True).stdout
         assert str(found) == printed.rstrip()

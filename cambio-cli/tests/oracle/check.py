@@ -50,10 +50,6 @@ def same_ends(what, row, names, interval, **tolerance):
         same(what, row[name], end, **tolerance)
 
 
-def read(file):
-    return pd.read_csv(file)
-
-
 def by_cell(table):
     return dict(list(table.groupby(CELL, sort=False)))
 
@@ -576,10 +572,10 @@ def check_behaviour(players, behaviour):
 
 def check_comparison(file):
     """Each mean with its interval, and each difference from an earlier run: paired by deal, or of independent runs."""
-    for cell, rows in by_cell(read(file)).items():
+    for cell, rows in by_cell(pd.read_csv(file)).items():
         rows, results = records(rows), {}
         for row in rows:
-            players = by_cell(read(file.parent / row["run"] / "players.csv"))[cell]
+            players = by_cell(pd.read_csv(file.parent / row["run"] / "players.csv"))[cell]
             own = players[players["agent"] == row["agent"]]
             totals, counts = by_deal(own["rank_points"], own["deal"])
             is_adjusted = "luck" in players
@@ -625,7 +621,7 @@ def check_comparison(file):
 def check_sprt(file):
     """The mean pairwise score on the deals of a test, with and without the luck, and the likelihood ratio."""
     said = json.loads(file.read_text(encoding="utf-8"))
-    players = by_cell(read(file.parent / "players.csv"))[said["rules"], said["seats"]]
+    players = by_cell(pd.read_csv(file.parent / "players.csv"))[said["rules"], said["seats"]]
     both = {said["agent"], said["other"]}
     met = meetings(players[[{*lineup.split(" | ")} == both for lineup in players["lineup"]]], said)
     met["adjusted"] = met["score"] - (met["luck"] - met["luck_other"]) / 2
@@ -647,7 +643,7 @@ for file in [Path(name) for name in sys.argv[1:] if name.endswith(".json")]:
     check_sprt(file)
 for folder in [Path(name) for name in sys.argv[1:] if Path(name).is_dir()]:
     names = ["players", "summary", "pairwise", "seats", "ratings", "behaviour"]
-    tables = {name: by_cell(read(folder / f"{name}.csv")) for name in names}
+    tables = {name: by_cell(pd.read_csv(folder / f"{name}.csv")) for name in names}
     for cell in tables["players"]:
         players, summary, pairs, seats, ratings, behaviour = (tables[name][cell] for name in names)
         check_summary(players, summary)
@@ -665,7 +661,7 @@ for folder in [Path(name) for name in sys.argv[1:] if Path(name).is_dir()]:
         check_behaviour(players, behaviour)
     same("pooled file", (folder / "pooled.csv").exists(), float(len(tables["players"]) > 1))
     if len(tables["players"]) > 1:
-        check_pooled(pd.concat(tables["players"].values()), read(folder / "pooled.csv"))
+        check_pooled(pd.concat(tables["players"].values()), pd.read_csv(folder / "pooled.csv"))
 for what, count in sorted(compared.items()):
     print(f"{count:6} {what}")
 print(f"{sum(compared.values())} compared, {failed} wrong")
