@@ -249,11 +249,6 @@ fn drawn(choices: &Choices, shares: &[f64], draw: f64) -> Action {
     chosen.expect("a probability is positive, because they add up to 1")
 }
 
-/// Calls `probabilities` of an object for one position. Returns the probabilities in the order of the choices.
-fn probabilities(object: &Bound<'_, PyAny>, question: &Question) -> PyResult<Vec<f64>> {
-    shares_of_all(object, &[question])?.remove(0)
-}
-
 /// Calls `probabilities`. Returns the probabilities of the choices at each position, or the error of this position.
 fn shares_of_all(object: &Bound<'_, PyAny>, questions: &[&Question]) -> PyResult<Vec<PyResult<Vec<f64>>>> {
     let seen = questions.iter().map(|one| one.seen.clone()).collect();
@@ -299,7 +294,7 @@ pub(crate) fn ask_policy<'py>(
     })
 }
 
-/// A Python agent: an object with a method `decide(observation)` or `probabilities(observations)`.
+/// A Python agent: an object with a method `decide(observation)`, or a policy, which has a method `probabilities(observations)`.
 struct PythonAgent {
     /// Creates the object; called once for each player.
     factory: Arc<Factory>,
@@ -449,16 +444,7 @@ impl Agent for PythonAgent {
     }
 
     fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
-        if let Some(policy) = &self.policy {
-            return Ok(Some(call_policy(policy, self.question(view))?));
-        }
-        let Some(object) = &self.object else { return Ok(None) };
-        Ok(Python::attach(|py| {
-            let object = object.bind(py);
-            let is_policy = object.hasattr("probabilities");
-            let asked = is_policy.and_then(|is| is.then(|| probabilities(object, &self.question(view))).transpose());
-            asked.map_err(|error| self.raised.keep(error, py))
-        })?)
+        Ok(self.policy.as_ref().map(|policy| call_policy(policy, self.question(view))).transpose()?)
     }
 }
 
@@ -539,7 +525,7 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
                 all.with_entry(RosterEntry::new(name, "An agent with another name.", move |_: &NoParams| spec.make()));
             continue;
         }
-        let (is_policy, factory) = (is_policy(factory.bind(py))?, Factory::of(factory.bind(py))?);
+        let (is_policy, factory) = (factory.bind(py).hasattr("probabilities")?, Factory::of(factory.bind(py))?);
         let (defaults, raised, players) = (factory.defaults.clone(), raised.clone(), Arc::default());
         // The policies, one for each choice of parameters.
         let shared = Mutex::new(BTreeMap::<Arguments, Sender<WaitingCall>>::new());
@@ -573,9 +559,4 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
         all = all.with_entry(RosterEntry::with_defaults(name, "An agent of Python.", defaults, make));
     }
     Ok(PythonRoster { roster: all, raised })
-}
-
-/// Whether an agent is a policy, whose object all matches share. Does not call the factory, because it may be for another process.
-fn is_policy(given: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(given.hasattr("probabilities")? && !(given.is_instance_of::<PyType>() && given.hasattr("decide")?))
 }
