@@ -102,24 +102,19 @@ impl PySmallGame {
         let [sets, actions] = self.shape(seat);
         let numpy = value.py().import("numpy")?;
         let array = numpy.call_method1("asarray", (value,))?.cast_into::<PyUntypedArray>()?;
-        let refused = |found: String| {
-            let letter = seat.to_string();
-            error::ArrayError::new_err(format!(
-                "`{what}` must have shape ({sets}, {actions}), a row for each information set of seat {letter} and a column for \
-                 each action, and dtype float64 or float32, or shape ({sets},), an action for each information set, and dtype \
-                 int64, found {found}"
-            ))
-        };
         if let Ok(array) = array.cast::<PyArray1<i64>>()
             && array.shape() == [sets]
         {
             return self.pure(array.try_readonly()?.as_array().iter().copied(), what, seat);
         }
-        if array.shape() != [sets, actions] {
-            return Err(refused(format!("shape {}", array.getattr("shape")?)));
-        }
-        if array.cast::<PyArray2<f64>>().is_err() && array.cast::<PyArray2<f32>>().is_err() {
-            return Err(refused(format!("dtype {}", array.dtype())));
+        let is_float = array.cast::<PyArray2<f64>>().is_ok() || array.cast::<PyArray2<f32>>().is_ok();
+        if array.shape() != [sets, actions] || !is_float {
+            let (shape, dtype) = (array.getattr("shape")?, array.dtype());
+            return Err(error::ArrayError::new_err(format!(
+                "`{what}` must have shape ({sets}, {actions}), a row for each information set of seat {seat} and a column for \
+                 each action, and dtype float64 or float32, or shape ({sets},), an action for each information set, and dtype \
+                 int64, found shape {shape} and dtype {dtype}"
+            )));
         }
         let array = numpy.call_method1("ascontiguousarray", (array, "float64"))?;
         self.gather(array.cast::<PyArray2<f64>>()?.try_readonly()?.as_slice()?, what, seat)

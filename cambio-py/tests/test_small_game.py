@@ -128,7 +128,7 @@ def test_arrays_of_other_types_have_the_same_exploitability(m1: cambio.SmallGame
         (lambda game, a, b: game.masks(2), cambio.CambioError, "`seat` must be from 0 to 1 or from a to b, found 2"),
         (lambda game, a, b: game.exploitability(b, a), cambio.ArrayError, "`probabilities_a` must have shape (1912, 37), a row for each information set of seat a"),
         (lambda game, a, b: game.exploitability(a, b[0]), cambio.ArrayError, "found shape (37,)"),
-        (lambda game, a, b: game.exploitability(a, b.astype(complex)), cambio.ArrayError, "and dtype int64, found dtype complex128"),
+        (lambda game, a, b: game.exploitability(a, b.astype(complex)), cambio.ArrayError, "and dtype int64, found shape (1140, 37) and dtype complex128"),
         (lambda game, a, b: game.exploitability(a, np.where(np.arange(len(b))[:, None] == 7, -0.1, b)), cambio.ArrayError, "at information set 7 of seat b"),
         (lambda game, a, b: game.exploitability(a, b / 2), cambio.ArrayError, "the probabilities at information set 0 of seat b must add up to 1, found 0.5"),
         (lambda game, a, b: game.exploitability(a, b * np.nan), cambio.ArrayError, "found NaN for action 0 at information set 0 of seat b; `masks` has the legal actions"),
