@@ -140,11 +140,6 @@ impl PyRules {
         self.0.covers(seats).map_err(error::rules)?;
         Ok(ActionSpace::new(&self.0, seats).action_count())
     }
-
-    /// The layout of observation tensors at a table of `seats` seats.
-    fn layout(&self, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyLayout> {
-        PyLayout::of(&self.0, seats)
-    }
 }
 
 /// Rules that are not given.
@@ -237,11 +232,6 @@ pub(crate) struct PyLayout {
 }
 
 impl PyLayout {
-    pub(crate) fn of(rules: &Rules, seats: usize) -> PyResult<PyLayout> {
-        rules.covers(seats).map_err(error::rules)?;
-        Ok(PyLayout { rules: *rules, seats, space: tensor_space(rules, seats) })
-    }
-
     pub(crate) fn shared(rules: &Rules, seats: usize, space: &Arc<TensorSpace>) -> PyLayout {
         PyLayout { rules: *rules, seats, space: space.clone() }
     }
@@ -275,7 +265,9 @@ properties! { PyLayout, this,
 impl PyLayout {
     #[new]
     fn new(rules: PyRules, #[pyo3(from_py_with = named::seats)] seats: usize) -> PyResult<PyLayout> {
-        PyLayout::of(&rules.0, seats)
+        let PyRules(rules) = rules;
+        rules.covers(seats).map_err(error::rules)?;
+        Ok(PyLayout { rules, seats, space: tensor_space(&rules, seats) })
     }
 
     /// The names of the public events, in the order of the flags in the blocks `recent` and `last`.

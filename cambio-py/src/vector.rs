@@ -320,10 +320,6 @@ impl PyVectorGame {
         GameEpisode::replayed(rules, *seats, playing.key(), *reward, playing.actions()).map(PyGame::from)
     }
 
-    fn __len__(&self) -> usize {
-        self.common.batch
-    }
-
     fn __repr__(&self) -> String {
         let BatchSettings { rules, seats, batch, .. } = &self.common;
         let (name, threads) = (rules.name(), self.threads);

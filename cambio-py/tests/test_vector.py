@@ -24,7 +24,7 @@ def state(games: cambio.VectorGame) -> tuple[bytes, ...]:
 
 
 def matches(games: cambio.VectorGame) -> list[cambio.Game]:
-    return [games.game(number) for number in range(len(games))]
+    return [games.game(number) for number in range(games.batch)]
 
 
 def has_the_extra_arrays(games: cambio.VectorGame, number: int, game: cambio.Game) -> None:

@@ -109,7 +109,7 @@ class Table:
             self.max_cycles = None if max_cycles is None else whole("max_cycles", max_cycles, 1)
         except CambioError:
             raise CambioError(f"`max_cycles` must be at least 1, or None for no limit, found {max_cycles}") from None
-        self.layout: Layout = self.rules.layout(self._deals.seats)
+        self.layout = Layout(self.rules, self._deals.seats)
         self.action_count = self.rules.action_count(self._deals.seats)
         self.possible_agents: list[str] = [f"seat_{seat}" for seat in range(self._deals.seats)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
