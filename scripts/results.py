@@ -35,6 +35,7 @@ import platform
 import re
 import shlex
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -295,11 +296,8 @@ def keep(run, out, seconds, made_by, args):
         shutil.copyfile(path, run.folder / name)
         digests[name] = sha256(path.read_bytes())
     date = time.strftime("%Y-%m-%d", time.gmtime(max(path.stat().st_mtime for path in files)))
-    facts = (
-        {"command": run.command, "date": date, "machine": args.machine or machine()}
-        | ({"note": args.note} if args.note else {})
-        | made_by
-    )
+    note = {"note": args.note} if args.note else {}
+    facts = {"command": run.command, "date": date, "machine": args.machine or machine()} | note | made_by
     manifest = out / "manifest.json"
     if manifest.is_file():
         said = json.loads(manifest.read_text())
@@ -414,17 +412,11 @@ def everything(run):
 
 
 def agents(run, options):
-    """`agents run= [rules= seats=] [without=AGENT] columns=`: a row for each agent of a table, sorted by the first column, best first."""
+    """`agents run= [rules= seats=] columns=`: a row for each agent of a table, sorted by the first column, best first."""
     columns = [Column(text) for text in options["columns"].split(";")]
     rows = sorted(one_table(everything(run), options), key=lambda row: -columns[0].values(row)[0])
-    return markdown(
-        ["agent"] + [column.heading for column in columns],
-        [
-            [f"`{row['agent']}`"] + [column.show(row) for column in columns]
-            for row in rows
-            if row["agent"] != options.get("without")
-        ],
-    )
+    heading = ["agent"] + [column.heading for column in columns]
+    return markdown(heading, [[f"`{row['agent']}`"] + [column.show(row) for column in columns] for row in rows])
 
 
 def pivot(run, options):
@@ -488,15 +480,12 @@ def matrix(run, options):
     names = sorted(means, key=means.get)
     column = Column("score%")
     found = bounds(options["bounds"]) if "bounds" in options else {}
-    return markdown(
-        ["row against column"] + [str(place + 1) for place in range(len(names))] + (["a responder wins"] if found else []),
-        [
-            [f"{place + 1} `{name}`"]
-            + ["–" if name == other else column.write(*scores[name, other]) if (name, other) in scores else "" for other in names]
-            + ([found.get(name, "")] if found else [])
-            for place, name in enumerate(names)
-        ],
-    )
+    rows = []
+    for place, name in enumerate(names):
+        cells = ["–" if name == other else column.write(*scores[name, other]) if (name, other) in scores else "" for other in names]
+        rows.append([f"{place + 1} `{name}`", *cells] + ([found.get(name, "")] if found else []))
+    heading = ["row against column", *(str(place + 1) for place in range(len(names)))]
+    return markdown(heading + (["a responder wins (level)"] if found else []), rows)
 
 
 def pooled(run, options):
@@ -519,11 +508,12 @@ def pooled(run, options):
 
 
 def bounds(run):
-    """The responder's win share on fresh deals by agent, in percent, with half the width of the interval."""
+    """The responder's win share on fresh deals by agent, in percent, with half the width of the interval, and its level."""
     found = {}
     for file in run.facts["files"] if run.facts else []:
         for row in run.rows(file):
-            found[row["against"]] = Column("win_share%").write(*(number(row[key]) for key in ("win_share", "low", "high")))
+            share = Column("win_share%").write(*(number(row[key]) for key in ("win_share", "low", "high")))
+            found[row["against"]] = f"{share} ({row['level']})"
     return found
 
 
@@ -540,6 +530,13 @@ def seats(run, options):
         p = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
         shown.append([table_name(table), rows[0]["deals"], shares, f"± {rounded(half, 1, percent=True)}", p])
     return markdown(["table", "deals", "wins of seats a, b, …, %", "largest half-width", "p-value, equal seats"], shown)
+
+
+def seats_together(run, options):
+    """`seats_together run= seats=`: the p-value of the tests of equal seats in these tables, combined by Fisher's method."""
+    tests = {table_of(row): number(row["p"]) for row in select(run.rows("seats.csv"), options)}
+    half = -sum(map(math.log, tests.values()))
+    return f"{sum(half**term / math.factorial(term) for term in range(len(tests))) / math.exp(half):.3f}"
 
 
 def rule_text(limits):
@@ -563,14 +560,14 @@ def call_rules(run, options):
 
 
 def call_fields(run, options):
-    """`call_fields run= players= forms= [rules=]`: the rules of these players and forms against every field: the wins gained or lost."""
+    """`call_fields run= players= forms= [rules=]`: the rules of several players or forms against every field: the wins gained or lost."""
     names = {"one": "one number", "two": "two numbers", "chart": "the chart"}
     cells = {}
     for row in select(run.rows("rules.csv"), options):
         if row["player"] in options["players"].split(",") and row["form"] in options["forms"].split(","):
-            key = row["rules"], row["seats"], f"`{row['player']}`", names[row["form"]], rule_text(row["limits"])
-            cells[key, f"against `{row['field']}`"] = lost(row)
-    return grid(["rules", "seats", "player", "rule", "calls at"], cells)
+            name = f"`{row['player']}`" if "," in options["players"] else names[row["form"]]
+            cells[(row["rules"], row["seats"], name, rule_text(row["limits"])), f"against `{row['field']}`"] = lost(row)
+    return grid(["rules", "seats", "rule of", "calls at"], cells)
 
 
 def suite_rows(run, options):
@@ -585,33 +582,31 @@ def suite_rows(run, options):
 def suite(run, options):
     """`suite run= ladder=RUN`: the mean score of each player in the ladder, and its decisions in test positions."""
     score, best, loss = Column("score%"), Column("best%.0"), Column("loss%")
-    rows = [
-        [f"`{name}`", score.write(*mean), best.show(kinds["all"]), loss.show(kinds["all"])]
-        for name, mean, kinds in suite_rows(run, options)
-    ]
+    rows = []
+    for name, mean, kinds in suite_rows(run, options):
+        rows.append([f"`{name}`", score.write(*mean), best.show(kinds["all"]), loss.show(kinds["all"])])
     return markdown(["agent", "mean score in the ladder, %", "best decisions, %", "loss, wins in 100"], rows)
 
 
 def suite_correlation(run, options):
-    """`suite_correlation run= ladder=RUN`: Spearman's rank correlation of the score in the ladder and the loss in test positions."""
-    losses = [float(kinds["all"]["loss"]) for _, _, kinds in suite_rows(run, options)]
-    ranks = [sum(other < loss for other in losses) for loss in losses]
-    count = len(ranks)
-    return f"{1 - 6 * sum((rank - place) ** 2 for place, rank in enumerate(ranks)) / (count**3 - count):.2f}"
+    """`suite_correlation run= ladder=RUN [first=N]`: Spearman's rank correlation of the score of the N best players and their losses."""
+    losses = [float(kinds["all"]["loss"]) for _, _, kinds in suite_rows(run, options)][: int(options.get("first", 1000))]
+    ranks = [sum((other < loss) - (other > loss) for other in losses) for loss in losses]
+    return rounded(statistics.correlation(ranks, range(len(ranks))), 2)
 
 
 def printed(run, options):
-    """`printed run=`: the output of the command, which is a Markdown table."""
-    return run.text(options.get("file", "output.txt")).strip()
+    """`printed run= [file=] [fact=NAME]`: the output of the command, which is a Markdown table, another file, or a field of `facts.json`."""
+    return run.facts[options["fact"]][:12] if "fact" in options else run.text(options.get("file", "output.txt")).strip()
 
 
 def coverage(run, options):
-    """`coverage run= columns="COLUMN=HEADING;…" [lineups=one] [file=]`: the coverage of intervals, or the rejection rates of tests, by the
-    number of deals: the mean over all settings, and for a column `NAME_least`, or `NAME.least` of the column NAME, the lowest."""
+    """`coverage run= columns="COLUMN=HEADING;…" [lineups=one] [pair=checked] [file=]`: the coverage of intervals, or the rejection
+    rates of tests, by the number of deals: the mean over all settings, and for a column `NAME_least`, or `NAME.least` of the column NAME, the lowest."""
     columns = [part.split("=", 1) for part in options["columns"].split(";")]
     found = {}
     for row in run.rows(options.get("file", "coverage.csv")):
-        if options.get("lineups") == row.get("lineups"):
+        if all(options.get(key) == row.get(key) for key in ("lineups", "pair")):
             found.setdefault(int(row["deals"]), []).append(row)
     rows = []
     for deals, settings in sorted(found.items()):
@@ -625,14 +620,30 @@ def coverage(run, options):
 
 
 def value(run, options):
-    """`value run= file= column= [COLUMN=VALUE]… [lowest=yes]`: the value of a column in the only row with these values of other columns, or
-    the lowest value in these rows."""
+    """`value run= file= column= [COLUMN=VALUE]… [lowest=yes] [of=median]`: the value of a column in the only row with these values of other
+    columns, or the lowest value in these rows, or a statistic of their values."""
     column, rows = Column(options["column"]), run.rows(options["file"])
     names = options.keys() & rows[0].keys()
     found = [column.values(row) for row in rows if row[column.name] and all(row[name] == options[name] for name in names)]
+    if "of" in options:
+        return column.write(getattr(statistics, options["of"])([value for value, _, _ in found]))
     if len(found) != 1 and "lowest" not in options:
         raise Wrong(f"the file has {len(found)} such rows")
     return column.write(*min(found))
+
+
+def systems(run, options):
+    """`systems run=`: the wins of the network over the rule systems of each set. The interval of a mean is for the choice of the systems."""
+    column, found, rows = Column("win_share%"), {}, []
+    for row in run.rows("general.csv"):
+        share = tuple(number(row[key]) for key in ("win_share", "low", "high"))
+        found.setdefault((row["set"], row["seats"], f"`{row['against']}`"), []).append(share)
+    for (name, seats, against), shares in found.items():
+        wins = [share for share, _, _ in shares]
+        mean, half = statistics.mean(wins), 1.96 * statistics.stdev(wins) / len(wins) ** 0.5
+        cells = [(statistics.median(wins),), (mean, mean - half, mean + half), min(shares)]
+        rows.append([name, seats, against, *(column.write(*cell) for cell in cells)])
+    return markdown(["rules", "seats", "other seats", "median, %", "mean, %", "lowest, %"], rows)
 
 
 def exploitability(run, options):
@@ -655,8 +666,7 @@ def benchmarks(run, options):
             continue
         per = row["elements"] or 1
         median, low, high = (value / per for value in row["median"])
-        rate = f"{1e9 / median:,.0f}"
-        rows.append([row["function"], nanoseconds(median), f"{nanoseconds(low)} to {nanoseconds(high)}", rate])
+        rows.append([row["function"], nanoseconds(median), f"{nanoseconds(low)} to {nanoseconds(high)}", f"{1e9 / median:,.0f}"])
     if not rows:
         raise Wrong(f"the benchmarks have no group {options['group']}")
     return markdown(["benchmark", "time each", "95 %", "a second"], rows)
@@ -730,8 +740,8 @@ def drawn(file, kind, data, options):
 TABLES = {
     name: globals()[name]
     for name in (
-        "agents benchmarks call_fields call_rules coverage differences exploitability matrix pivot pooled printed seats suite "
-        "suite_correlation value"
+        "agents benchmarks call_fields call_rules coverage differences exploitability matrix pivot pooled printed seats "
+        "seats_together suite suite_correlation systems value"
     ).split()
 }
 PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets card chart iterations".split()}
