@@ -3,11 +3,11 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_core::rules::knob::MatchEnd;
+use cambio_core::rules::knob::{Bonus, MatchEnd, ScoreKnob};
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::{Rules, RulesSpec};
 use cambio_exec::read_text;
-use cambio_view::CardValue;
+use cambio_view::{CardValue, rules_in_short};
 
 use crate::exit::{CliResult, Exit};
 use crate::person::filled;
@@ -35,6 +35,19 @@ pub(super) fn run(args: &Args) -> CliResult {
         writeln!(out, "{shown}: `{}`, {cards} cards of {kinds} kinds, 2 to {most} seats", rules.name())?;
         for worth in CardValue::all(&rules) {
             writeln!(out, "{}", filled(&worth.to_string(), "             "))?;
+        }
+        for line in rules_in_short(&rules).iter().filter(|line| !line.is_empty()) {
+            writeln!(out, "{}", filled(line, "  "))?;
+        }
+        let spec = rules.spec();
+        for (knob, bonus) in [
+            ("call_success", spec.call_success),
+            ("call_failure", spec.call_failure),
+            ("lowest_bonus", spec.lowest_bonus),
+        ] {
+            if bonus != Bonus::Add(0) && spec.score != ScoreKnob::Points {
+                writeln!(out, "note: `{knob}` has no effect without `score = \"points\"`")?;
+            }
         }
         return Ok(Exit::Done);
     }

@@ -408,7 +408,7 @@ function risk(action) {
     return `${known}${unknown ? `, and you do not know ${counted(unknown, "card")}` : ""}.`;
   }
   const kind = kindAt(spot);
-  return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card. A wrong snap can cost a penalty card." : `It is ${cardName(kinds[kind])}, so the snap is wrong and can cost a penalty card.`}`;
+  return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card. A wrong snap is penalised." : `It is ${cardName(kinds[kind])}, so the snap is wrong and penalised.`}`;
 }
 
 // Runs the clock of a snap window. When the time is up, the player passes.

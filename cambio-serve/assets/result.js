@@ -20,7 +20,7 @@ export function resultsOf({ end: { points, remarks, totals, winners, ranks } }, 
   return all.sort((one, other) => other.rank - one.rank);
 }
 
-// The result in a sentence: "Cleo wins with 6 · you called with 22".
+// The result in a sentence: "Cleo wins with 6 · you called with 22", or after a bonus "you called, but were not lowest: 18 + 10 = 28".
 export function sentenceOf(step, cast) {
   const { people, you, hasTotals } = cast;
   const results = resultsOf(step, cast);
@@ -34,6 +34,7 @@ export function sentenceOf(step, cast) {
   for (const one of results.filter(({ hasWon }) => !hasWon).sort((one) => (one.letter === you ? 1 : -1))) {
     const [isYou, hasCalled] = [one.letter === you, step.scene.callers.includes(one.letter)];
     if (isMatch && isYou) parts.push(`you are ${ORDINALS[one.rank]} with ${minus(one.total)}`);
+    else if (!isMatch && hasCalled && one.remark.includes("=")) parts.push(`${name(one)} ${isYou ? one.remark.replace(" was ", " were ") : one.remark}`);
     else if (!isMatch && hasCalled) parts.push(`${name(one)} called with ${minus(one.points)}`);
     else if (!isMatch && isYou) parts.push(`you have ${minus(one.points)}`);
   }

@@ -57,7 +57,7 @@ fn aim(rules: &Rules) -> String {
     if spec.score == ScoreKnob::Points {
         let lowest = if spec.caller_tie == CallerTie::Fails { "lowest alone" } else { "lowest" };
         line += &bonus(&format!("; if you call and are {lowest}, "), spec.call_success);
-        line += &bonus("; if you call and are not, ", spec.call_failure);
+        line += &bonus(&format!("; if you call and are not {lowest}, "), spec.call_failure);
         line += &bonus("; if you are lowest without a call, ", spec.lowest_bonus);
     }
     if spec.carry_over {

@@ -81,7 +81,7 @@ fn every_preset_has_its_three_lines() {
     let [aim, ..] = rules_in_short(&Rules::preset("original").unwrap());
     assert!(
         aim.contains(
-            "; if you call and are lowest alone, 5 less; if you call and are not, 5 more. When a total reaches 50,"
+            "; if you call and are lowest alone, 5 less; if you call and are not lowest alone, 5 more. When a total reaches 50,"
         ),
         "{aim}"
     );
