@@ -250,7 +250,7 @@ impl<P: Policy> Inference<P> {
         if evidence.is_empty() {
             let proposed = (0..worlds as u32).map(sample).collect();
             let styles = (0..if is_mixed { worlds } else { 0 }).map(|number| pick_styles(number, &priors)).collect();
-            return WorldSample { worlds: proposed, draws: (0..worlds).collect(), styles, effective: worlds as f64 };
+            return WorldSample { styles, ..WorldSample::uniform(proposed) };
         }
         let mut faces = self.faces.clone();
         let (mut proposed, mut shares, mut styles) = (Vec::new(), Vec::new(), Vec::new());
@@ -356,6 +356,12 @@ pub(crate) struct WorldSample {
 }
 
 impl WorldSample {
+    /// Independent worlds.
+    pub(crate) fn uniform(worlds: Vec<State>) -> WorldSample {
+        let number = worlds.len();
+        WorldSample { worlds, draws: (0..number).collect(), styles: Vec::new(), effective: number as f64 }
+    }
+
     /// The world of each draw, and [`WorldSample::styles`].
     pub(crate) fn into_draws(self) -> (Vec<State>, Vec<[u8; MAX_SEATS]>) {
         (self.draws.iter().map(|&index| self.worlds[index].clone()).collect(), self.styles)

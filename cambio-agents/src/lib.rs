@@ -37,6 +37,7 @@ mod advice;
 mod belief;
 mod call_rule;
 mod card_model;
+mod compare;
 mod external;
 mod greedy;
 mod guarded;
@@ -62,9 +63,10 @@ mod tree;
 mod value;
 
 pub use advantage::{AdvantageEstimator, DecisionAdvantage};
-pub use advice::{Advice, AdviceSettings, DecisionAdvice, IntervalEstimate};
+pub use advice::{Advice, AdviceSettings};
 pub use belief::{Belief, Likelihood};
 pub use call_rule::CallRule;
+pub use compare::{Comparison, DecisionValue, MeanEstimate};
 pub use external::{end_bots, interrupt, is_interrupted};
 pub use guarded::{Guarded, panic_message};
 pub use heuristic::{HeuristicParams, Preset};
@@ -82,7 +84,7 @@ pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, 
 pub use policy::{
     Blueprint, BlueprintHistory, Learned, LearnedParams, NetworkPolicy, Policy, PolicyAgent, PublicHistory,
 };
-pub use review::{Alternative, DecisionReview, Grade, MeanEstimate, Regret, ResultParts, Reviewer};
+pub use review::{DecisionReview, Grade, ResultParts, Reviewer};
 pub use rollout::{Rollout, RolloutParams};
 pub use roster::{AgentSpec, Roster, RosterEntry, SpecError, roster};
 pub use search::{Arm, BeliefKind, BlueprintName, FinalChoice, SearchParams, TimeParams};

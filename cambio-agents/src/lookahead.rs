@@ -11,7 +11,6 @@ use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
 use cambio_core::rng::{SplitMix, Stream};
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::rules::knob::MatchEnd;
 use cambio_core::view::CardHistory;
 use cambio_core::{
     Action, Agent, AgentError, Briefing, Notice, Observation, Phase, Rules, Seat, Standing, State, View,
@@ -233,8 +232,7 @@ impl Agent for Lookahead {
                     .into(),
             );
         }
-        let utility = if rules.spec().match_end == MatchEnd::Rounds(1) { Utility::Win } else { Utility::Match };
-        let (worlds, valuer) = (InferredWorlds::new(briefing, past), Valuer::new(utility));
+        let (worlds, valuer) = (InferredWorlds::new(briefing, past), Valuer::new(Utility::of_winning(rules)));
         self.seated = Some(LookaheadState { seat, stream: stream.clone(), worlds, valuer });
         Ok(())
     }

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cambio_core::engine::{Chance, Sink, SnapOutcome};
+use cambio_core::engine::{Sink, SnapOutcome};
 use cambio_core::play::RoundResult;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Card, Event, Rules, Seat, State, Table};
-
-use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
 
 /// A reason needs this difference between the shares of games in which something happens.
 const MIN_SHARE_DIFFERENCE: f64 = 0.05;
@@ -48,15 +46,13 @@ pub(crate) struct GameMarks {
     /// Whether a seat had called before the game.
     has_called: bool,
     marks: Vec<Mark>,
-    /// The number of decisions in the game.
-    pub(crate) decisions: u64,
 }
 
 impl GameMarks {
     /// The marks of a game that begins in this world.
     pub(crate) fn of(world: &State) -> GameMarks {
         let table = world.table();
-        GameMarks { rules: *table.rules(), has_called: !table.callers().is_empty(), marks: Vec::new(), decisions: 0 }
+        GameMarks { rules: *table.rules(), has_called: !table.callers().is_empty(), marks: Vec::new() }
     }
 }
 
@@ -77,32 +73,6 @@ impl Sink for GameMarks {
         };
         marks.extend(mark.filter(|mark| !marks.contains(mark)));
     }
-}
-
-/// Plays a world to the end of its round: a decision of `seat`, and then the decisions of the policies. The first policy
-/// plays for the seat, and the last one for the other seats. `pasts` are the public histories of the policies.
-pub(crate) fn play_game(
-    mut world: State,
-    action: Action,
-    seat: Seat,
-    policies: &mut [&mut Blueprint],
-    mut pasts: Vec<BlueprintHistory>,
-    chance: &mut impl Chance,
-) -> (State, GameMarks) {
-    let (mut marks, mut action) = (GameMarks::of(&world), Some(action));
-    while let Some(actor) = world.actor() {
-        let at = usize::from(actor != seat).min(pasts.len() - 1);
-        let decision = action.take().unwrap_or_else(|| policies[at].decide(&world.view(actor), &pasts[at]));
-        let mut sink = |event: &Event<Card>| {
-            for past in &mut pasts {
-                past.notice(event);
-            }
-            marks.event(event);
-        };
-        world.carry_out(decision, chance, &mut sink);
-        marks.decisions += 1;
-    }
-    (world, marks)
 }
 
 /// What happened in the games after a decision.

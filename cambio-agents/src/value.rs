@@ -28,6 +28,13 @@ words! {
     }
 }
 
+impl Utility {
+    /// The chance to win the round, or the match if it has several rounds.
+    pub(crate) fn of_winning(rules: &Rules) -> Utility {
+        if rules.spec().match_end == MatchEnd::Rounds(1) { Utility::Win } else { Utility::Match }
+    }
+}
+
 /// Computes utilities for the current standing of a match.
 #[derive(Clone, Debug)]
 pub(crate) struct Valuer {

@@ -218,17 +218,16 @@ function gauge(share) {
 function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, worlds }) {
   const [best, ...rest] = decisions;
   const percent = (value) => number(100 * value);
-  const half = ({ low, high }) => number(50 * (high - low));
   const order = [shown.seat, ...LETTERS.slice(0, shown.layouts.length).replace(shown.seat, "")];
-  const mayBeBest = (one) => !one.cost || one.cost.low <= 0;
+  const mayBeBest = ({ cost }) => !cost || cost.mean <= cost.half;
   const equals = rest.filter(mayBeBest);
   const most = Math.max(...decisions.map(({ chance }) => chance.mean));
   const row = (one) => h("tr", { class: mayBeBest(one) ? "mine" : "" }, h("th", { scope: "row" }, words(one.action)),
-    h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, ` ± ${half(one.chance)}`)),
-    h("td", {}, one.cost ? `${percent(one.cost.mean)} ± ${half(one.cost)}` : "best"), h("td", {}, order.map((letter) => number(one.points[LETTERS.indexOf(letter)])).join(" · ")));
+    h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, ` ± ${percent(one.chance.half)}`)),
+    h("td", {}, one.cost ? `${percent(one.cost.mean)} ± ${percent(one.cost.half)}` : "best"), h("td", {}, order.map((letter) => number(one.points[LETTERS.indexOf(letter)])).join(" · ")));
   const asked = rest.find((one) => !mayBeBest(one)) ?? rest[0];
   show([h("h2", {}, `${capital(words(best.action))}${equals.length ? `, or as good: ${listed(equals.map(({ action }) => words(action)))}` : ""}`),
-    h("p", {}, asked ? `${reason(asked.reason)} ` : "", `You have the fewest points now, or as few as another player, in ${number(100 * lowest.mean, 0)} of 100 cases.`)],
+    h("p", {}, asked ? `${reason(asked.reason)} ` : "", `You have the fewest points now, or as few as another player, in ${number(100 * lowest, 0)} of 100 cases.`)],
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Decisions" }, h("table", { class: "list" },
       h("thead", {}, h("tr", {}, ...["Decision", `You win the ${ofMatch ? "match" : "round"}`, "Cost, wins in 100", `Points at the end: ${order.map(nameOf).join(" · ")}`].map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...decisions.map(row)))),

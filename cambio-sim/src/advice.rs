@@ -1,6 +1,6 @@
 //! Advice for a position as a table.
 
-use cambio_agents::{Advice, AdviceSettings, BlueprintName, DecisionAdvice, IntervalEstimate, WordEnum as _};
+use cambio_agents::{Advice, AdviceSettings, BlueprintName, DecisionValue, MeanEstimate, WordEnum as _};
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Position, Seat};
 use cambio_exec::{Estimate, table};
@@ -128,15 +128,16 @@ pub struct ShownAdvice {
 impl ShownAdvice {
     /// The rows of the table, the best decision first.
     pub fn rows(&self) -> Vec<AdviceRow> {
-        let estimate = |own: IntervalEstimate| {
-            Estimate { mean: own.mean, ..Estimate::default() }.with_ends(Some((own.low, own.high)))
+        let estimate = |MeanEstimate { mean, half }: MeanEstimate, [least, most]: [f64; 2]| {
+            let ends = ((mean - half).max(least), (mean + half).min(most));
+            Estimate { mean, ..Estimate::default() }.with_ends(Some(ends))
         };
-        let row = |own: &DecisionAdvice| AdviceRow {
+        let row = |own: &DecisionValue| AdviceRow {
             decision: own.action.to_string(),
             alike: (!own.alike.is_empty()).then(|| listed(&own.alike)),
             may_be_best: own.may_be_best(),
-            chance: estimate(own.chance),
-            cost: own.cost.map(estimate),
+            chance: estimate(own.chance, [0.0, 1.0]),
+            cost: own.cost.map(|cost| estimate(cost, [-1.0, 1.0])),
             points: own.points.iter().map(|points| format!("{points:.1}")).collect::<Vec<_>>().join(" "),
             reason: own.reason.clone(),
         };
@@ -174,7 +175,7 @@ impl ShownAdvice {
             small => format!("Cards have left the table: {}. Write ? for each unknown card.\n", small.join(", ")),
         };
         let AdviceOptions { agent, opponents, .. } = &self.options;
-        let lowest = 100.0 * lowest_now.mean;
+        let lowest = 100.0 * lowest_now;
         Tables {
             title: format!(
                 "{small}Seat {seat} is to act. It has the fewest points now, alone or with others, in {lowest:.0} of 100 games.\n\n"

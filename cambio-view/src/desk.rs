@@ -377,7 +377,7 @@ impl Desk {
 
     fn begin_review(&mut self, request: &ReviewRequest) -> Result<Reply> {
         let (record, decisions) = request.record()?;
-        // A review plays with the network for the table, or with a heuristic if there is none.
+        // A review plays with the network for the table.
         with_networks(network_of(&record))?;
         let is_same = |review: &Review| review.round == request.round && *review.record == record;
         let known = self.reviews.iter().find(|(_, review)| is_same(&locked(review))).map(|(number, _)| *number);

@@ -1,7 +1,7 @@
 //! Reviews: the win chance of each seat over a round of a finished match, the cost of each decision, and the parts of luck and
 //! decisions in the result.
 
-use cambio_agents::{Alternative, DecisionReview, Grade, MeanEstimate, Regret, ResultParts, Reviewer};
+use cambio_agents::{Comparison, DecisionReview, DecisionValue, Grade, MeanEstimate, ResultParts, Reviewer};
 use cambio_core::play::RoundResult;
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Phase, Record, Seat, Standing, State, replay};
@@ -11,16 +11,11 @@ use serde::Serialize;
 #[derive(Serialize, Clone, PartialEq, Debug)]
 struct RegretView {
     best: String,
+    /// The cost; `None` if the actual decision is the best, or if the cost is uncertain.
     #[serde(flatten)]
-    cost: MeanEstimate,
+    cost: Option<MeanEstimate>,
     /// Whether too few different worlds fit the decisions of the other seats to estimate the cost.
     uncertain: bool,
-}
-
-impl From<Regret> for RegretView {
-    fn from(regret: Regret) -> RegretView {
-        RegretView { best: regret.best.to_string(), cost: regret.cost, uncertain: !regret.is_certain }
-    }
 }
 
 /// Another decision, and how much worse it is than the best one.
@@ -30,12 +25,6 @@ struct AlternativeView {
     #[serde(flatten)]
     cost: MeanEstimate,
     grade: Grade,
-}
-
-impl AlternativeView {
-    fn new(other: &Alternative, least: f64) -> AlternativeView {
-        AlternativeView { action: other.action.to_string(), cost: other.cost, grade: Grade::of(&other.cost, least) }
-    }
 }
 
 /// A decision of the round, with its costs.
@@ -79,7 +68,7 @@ pub struct DecisionCost<'r> {
 }
 
 /// The progress of a review of one round.
-#[derive(Serialize, Clone, PartialEq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Debug, Default)]
 pub struct ReviewProgress {
     decisions: Vec<ReviewedDecision>,
     /// The win chance of each seat after the deal and after each decision. The last entry is the actual outcome.
@@ -87,8 +76,7 @@ pub struct ReviewProgress {
     /// The parts of the result, when all decisions are reviewed.
     parts: Option<ResultParts>,
     of: usize,
-    /// The policy of the playouts, and the number of playouts for each chance.
-    player: &'static str,
+    /// The number of playouts for each chance.
     playouts: u32,
     /// Whether `chances` are the chances to win the round; otherwise, to win the match.
     one_round: bool,
@@ -108,19 +96,7 @@ impl ReviewProgress {
 
     /// The progress of a review that has not begun, for a round with `of` decisions and `playouts` playouts per chance.
     pub(crate) fn new(of: usize, playouts: u32) -> ReviewProgress {
-        ReviewProgress {
-            decisions: Vec::new(),
-            chances: Vec::new(),
-            parts: None,
-            of,
-            player: "learned",
-            playouts,
-            one_round: true,
-            least: 0.0,
-            mistake: 0.0,
-            over: false,
-            trouble: None,
-        }
+        ReviewProgress { of, playouts, one_round: true, ..ReviewProgress::default() }
     }
 
     /// The costs of the decisions so far that had an alternative, without those that are too uncertain.
@@ -128,7 +104,7 @@ impl ReviewProgress {
         self.decisions.iter().enumerate().filter_map(|(index, decided)| {
             let RegretView { best, cost, .. } = decided.known.as_ref().filter(|known| !known.uncertain)?;
             let ReviewedDecision { by, action, phase, .. } = decided;
-            let (cost, half) = (cost.mean, cost.half());
+            let MeanEstimate { mean: cost, half } = cost.unwrap_or_default();
             Some(DecisionCost { decision: index + 1, by: *by, phase: *phase, action, best, cost, half })
         })
     }
@@ -166,7 +142,6 @@ impl Observer for RoundReviewer<'_> {
         // A deal resets the seats' knowledge, so the events of earlier rounds are not needed.
         if self.at == self.round {
             reviewer.round_begins(standing);
-            self.progress.player = reviewer.player();
             self.progress.one_round = reviewer.is_single_round();
             self.progress.least = reviewer.blunder();
             self.progress.mistake = Grade::MISTAKE_SHARE * self.progress.least;
@@ -186,17 +161,28 @@ impl Observer for RoundReviewer<'_> {
         }
         let Some(reviewer) = &mut self.reviewer else { return };
         let review = reviewer.review(state, action);
+        let (least, grade) = (self.progress.least, review.grade(self.progress.least));
+        let regret = |comparison: &Comparison| {
+            let cost = comparison.of(action).and_then(|value| value.cost);
+            RegretView { best: comparison.best().to_string(), cost, uncertain: false }
+        };
+        let uncertain = || RegretView { best: action.to_string(), cost: None, uncertain: true };
+        let alternative = |value: &DecisionValue| {
+            let cost = value.cost.filter(|_| value.action != action)?;
+            Some(AlternativeView { action: value.action.to_string(), cost, grade: Grade::of(&cost, least) })
+        };
+        let is_wrong = matches!(grade, Some(Grade::Mistake | Grade::Blunder));
         self.progress.decisions.push(ReviewedDecision {
             by: seat.letter(),
             action: action.to_string(),
             phase: state.table().phase(),
-            own: review.own_chance,
-            known: review.known.map(RegretView::from),
-            open: review.open.map(RegretView::from),
-            grade: review.grade(self.progress.least),
-            others: review.others.iter().map(|other| AlternativeView::new(other, self.progress.least)).collect(),
-            reason: review.reason.clone(),
-            blunder: review.is_blunder(self.progress.least),
+            own: review.known.as_ref().map(|known| known.decisions[0].chance),
+            known: review.known.as_ref().map(regret).or_else(|| review.is_uncertain.then(uncertain)),
+            open: review.open.as_ref().map(regret),
+            grade,
+            others: review.known.iter().flat_map(|known| &known.decisions).filter_map(alternative).collect(),
+            reason: review.value().filter(|_| is_wrong).and_then(|value| value.reason.clone()),
+            blunder: grade == Some(Grade::Blunder),
         });
         self.progress.chances.push(review.chances.clone());
         self.reviews.push(review);
@@ -207,7 +193,7 @@ impl Observer for RoundReviewer<'_> {
         let is_due = self.at == self.round && !self.stopped;
         if let Some(reviewer) = self.reviewer.as_ref().filter(|_| is_due) {
             let outcome = reviewer.outcome(state);
-            self.progress.chances.push(outcome.iter().map(|&mean| MeanEstimate { mean, error: 0.0 }).collect());
+            self.progress.chances.push(outcome.iter().copied().map(MeanEstimate::exact).collect());
             self.progress.parts = Some(ResultParts::of(&self.before, &self.reviews, &outcome));
         }
     }

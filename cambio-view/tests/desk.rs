@@ -125,7 +125,7 @@ fn a_review_reports_its_progress() {
     // The page asks again.
     work(&mut desk);
     let found = get(&mut desk, "api/reviews/1");
-    assert_eq!((&found["over"], found["player"].as_str()), (&json!(true), Some("learned")));
+    assert_eq!((&found["over"], &found["trouble"]), (&json!(true), &json!(null)));
     assert_eq!(found["decisions"].as_array().unwrap().len(), decisions);
     assert_eq!(desk.answer("api/reviews/2", None).unwrap().status, 404);
 }

@@ -1,7 +1,7 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
 import { capital, h, LETTERS, s } from "./cards.js";
-import { apportioned, hundreds, judged, number, percentOf, split, summary } from "./parts.js";
+import { apportioned, hundreds, judged, number, percentOf, split, sum, summary } from "./parts.js";
 import { castOf, choiceOf, deedOf, nameOf, ownerOf, reasonOf } from "./story.js";
 
 // The interval in milliseconds at which the progress is requested.
@@ -183,7 +183,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
 
   // The chances after the decision that led to the current table, and the luck since then.
   function read(review) {
-    const { chances, decisions, of, playouts } = review;
+    const { chances, of } = review;
     const isOwn = kind.value === "own";
     const here = chances[at[1]];
     if (!here) { readout.textContent = "This decision is not analysed yet."; return; }
@@ -191,14 +191,14 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const percents = apportioned(here.map(({ mean }) => mean), 100);
     readout.replaceChildren(
       h("ul", {}, ...here.map((chance, seat) => h("li", {}, h("span", { class: `key s${seat}` }, capital(name(seat))),
-        ` ${at[1] === of ? percents[seat] : percentOf(chance, percents[seat], playouts)} %`))),
+        ` ${at[1] === of ? percents[seat] : percentOf(chance, percents[seat])} %`))),
       luck ? h("p", {}, h("b", { class: "chance" }, `Luck (of draws, races or a reshuffle) changed ${ownerOf(LETTERS[luck.seat], cast)} chance`
         + ` by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}: from ${number(Math.max(0, 100 * (here[luck.seat].mean - luck.mean)), 0)} % after the decision.`)) : "");
   }
 
   // Explains the decision that led to the current table: its grade, the reason, and the other choices. Numbers
   // are shown on demand.
-  function explain({ decisions, playouts, least }) {
+  function explain({ decisions, least }) {
     const decision = decisions[at[1] - 1];
     if (!decision) { why.textContent = at[1] ? "This decision is not analysed yet." : "The deal. Go on to the first decision."; return; }
     const { by, action, known, open, own, grade, reason } = decision;
@@ -222,7 +222,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       known || open ? h("details", { class: "numbers", open: hasNumbers, ontoggle: ({ target }) => { hasNumbers = target.open; } }, h("summary", {}, "In numbers"),
         ...(known ? [h("p", {}, `With what ${name(by)} could know: ${more(known)}`)] : []),
         ...(open ? [h("p", {}, `If all cards had been visible: ${more(open)}`)] : []),
-        own ? h("p", {}, `${capital(ownerOf(by, cast))} chance before it, with what ${name(by)} could know: ${percentOf(own, number(100 * own.mean, 0), playouts)} %.`) : "") : "");
+        own ? h("p", {}, `${capital(ownerOf(by, cast))} chance before it, with what ${name(by)} could know: ${percentOf(own, number(100 * own.mean, 0))} %.`) : "") : "");
   }
 
   // The measured choices of a decision, the best first: a bar is the distance to the best one.
@@ -243,14 +243,14 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   }
 
   function write(review) {
-    const { decisions, player, playouts, one_round: isRound, least, of } = review;
+    const { decisions, playouts, one_round: isRound, least, of } = review;
     const isOwn = kind.value === "own";
     const numbered = decisions.map((decision, place) => ({ ...decision, d: place + 1 }));
     const costly = numbered.filter((decision) => costOf(decision) && (!person || decision.by === person))
       .sort((one, other) => other.known.mean - one.known.mean).slice(0, COSTLIEST);
-    const sum = (seat, what) => {
-      const costs = decisions.filter((decision) => decision.by === LETTERS[seat] && decision[what] && !decision[what].uncertain).map((decision) => decision[what]);
-      return hundreds({ mean: costs.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...costs.map((one) => one.half)) });
+    const costs = (seat, what) => {
+      const own = decisions.filter((decision) => decision.by === LETTERS[seat] && decision[what]?.mean !== undefined).map((decision) => decision[what]);
+      return own.length ? hundreds(sum(own)) : "none";
     };
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
@@ -260,13 +260,13 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
           `${hundreds(cost)} wins in 100; “${choiceOf(by, cost.best, cast)}” was better. `, viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),
       ...split(review, cast),
       ...(decisions.length < of ? [] : summary(review, cast)),
-      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with a shuffled stock and ${isOwn ? "cards on the table that fit what the player had seen" : "the real cards on the table"}. The bands are 95 % intervals.`,
-        player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
+      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like learned: the mean of at least ${playouts} simulated games with a shuffled stock and ${isOwn ? "cards on the table that fit what the player had seen" : "the real cards on the table"}. The bands are 95 % intervals.`,
+        isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
         h("div", { class: "scroll" }, h("table", { class: "costs" },
           h("thead", {}, h("tr", {}, ...["player", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
           h("tbody", {}, ...cast.people.map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, name(seat))),
-            h("td", {}, sum(seat, "known")), h("td", {}, sum(seat, "open"))))))),
+            h("td", {}, costs(seat, "known")), h("td", {}, costs(seat, "open"))))))),
         h("p", {}, "The cost of a decision is how many more games in 100 the best alternative would win. The table adds up the costs of each player that could be judged. A sum can exceed 100, because the same win can be missed at several decisions. “With what the player could know” averages over possible deals that fit what the player saw, weighted by how likely the other players' decisions are in them. “If all cards were visible” uses the real cards on the table for this one decision (regret against an oracle). The best alternative is chosen and measured in different simulations, so a cost can be slightly below 0 by chance."),
         h("p", {}, `A blunder costs at least ${number(100 * least, 0)} wins in 100 with what the player could know, even at the low end of the 95 % interval.`)));
   }

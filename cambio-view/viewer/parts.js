@@ -5,11 +5,9 @@ import { nameOf, ownerOf } from "./story.js";
 export const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").replace(/^−(0(?:\.0*)?)$/, "$1");
 // A share of the win with its interval, in wins in 100.
 export const hundreds = ({ mean, half }) => `${number(100 * mean)} ± ${number(100 * half)}`;
-// A share in whole percent with its interval: the half-width, or the ends where the interval would leave 0 to 100. Where all
-// `simulations` agree, it is the bound of a 95 % interval.
-export function percentOf({ mean, half }, percent, simulations) {
+// A share in whole percent with its interval: the half-width, or the ends where the interval would leave 0 to 100.
+export function percentOf({ mean, half }, percent) {
   const ends = [Math.max(0, 100 * (mean - half)), Math.min(100, 100 * (mean + half))].map((end) => number(end, 0));
-  if (!half) return mean > 0 && mean < 1 ? `${percent}` : mean ? `over ${Math.floor(100 - 370 / simulations)}` : `below ${Math.ceil(370 / simulations)}`;
   if (mean - half < 0 || mean + half > 1) return `${percent} (${ends[0]} to ${ends[1]})`;
   return `${percent} ± ${half < 0.005 ? "<\u202F1" : number(100 * half, 0)}`;
 }
@@ -21,7 +19,8 @@ export function apportioned(shares, all) {
   return floors;
 }
 const signed = (value) => `${value > 0 ? "+" : ""}${number(value, 0)}`;
-const sum = (estimates) => ({ mean: estimates.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...estimates.map((one) => one.half)) });
+// The sum of estimates. The cost of the best decision is 0, and has no estimate.
+export const sum = (estimates) => ({ mean: estimates.reduce((all, { mean = 0 }) => all + mean, 0), half: Math.hypot(...estimates.map(({ half = 0 }) => half)) });
 
 // The cost of a decision with what the player could know, if it is certain.
 export const judged = ({ known }) => (known && !known.uncertain ? known : null);
@@ -39,7 +38,7 @@ function rounded(parts) {
 }
 
 // The split of the result into luck and decisions: a sentence about the person, or else the winner, and a table of all players.
-export function split({ parts, one_round: isRound, player }, cast) {
+export function split({ parts, one_round: isRound }, cast) {
   if (!parts) return [];
   const seats = parts.result.map((_, seat) => seat);
   const winner = parts.result.indexOf(Math.max(...parts.result));
@@ -63,7 +62,7 @@ export function split({ parts, one_round: isRound, player }, cast) {
         row("Everything else", parts.rest, (one) => signed(all[one].rest)),
         row(isRound ? "Result" : "Chance after the round", null, (one) => all[one].result)))),
     h("details", {}, h("summary", {}, "How are luck and decisions separated?"),
-      h("p", {}, `The parts of each column add up to its last row. They compare the round with rounds in which all players decide like ${player}. The chance before the deal is the mean over random deals. The luck of the deal is the chance with the cards that were dealt, minus that chance. The luck of the draws is what drawn cards, races and reshuffles changed. Over many rounds, the luck of the deal and of the draws is 0 on average for every player, however well they play.`),
+      h("p", {}, `The parts of each column add up to its last row. They compare the round with rounds in which all players decide like learned. The chance before the deal is the mean over random deals. The luck of the deal is the chance with the cards that were dealt, minus that chance. The luck of the draws is what drawn cards, races and reshuffles changed. Over many rounds, the luck of the deal and of the draws is 0 on average for every player, however well they play.`),
       h("p", {}, "The decisions of a player count with their costs from the analysis: the loss compared with the best choice, with what the player could know. What one player loses, the others gain together. “Everything else” is what no other row explains: whether unusual decisions happened to fit cards that the player had not seen, decisions that could not be judged, and rounding. The numbers behind ± are 95 % intervals.")),
   ];
 }
@@ -83,9 +82,9 @@ export function summary({ decisions, parts, least, mistake }, { people, you }) {
     const wrong = [...blunders, ...mistakes];
     const others = certain.filter((decision) => !wrong.includes(decision));
     const verdict = certain.length === 0 ? "No decision could be judged."
-      : certain.every(({ known }) => known.mean === 0) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
+      : !certain.some(({ known }) => known.mean) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
       : wrong.length === 0 ? `No mistake in ${counted(certain.length, "decision")} with a choice: together ${cost(certain)} wins in 100.`
-      : `${listed(found)} cost ${cost(wrong)} wins in 100.${others.length === 0 ? "" : ` No mistake in the other ${counted(others.length, "decision")} with a choice${others.every(({ known }) => known.mean === 0) ? "" : `: together ${cost(others)} wins in 100`}.`}`;
+      : `${listed(found)} cost ${cost(wrong)} wins in 100.${others.length === 0 ? "" : ` No mistake in the other ${counted(others.length, "decision")} with a choice${!others.some(({ known }) => known.mean) ? "" : `: together ${cost(others)} wins in 100`}.`}`;
     const open = own.length - certain.length;
     const isUnjudged = certain.length > 0 && open > 0;
     return h("li", {}, h("span", { class: `key s${seat}`, title: spec }, letter === you ? "You" : name), ": ", verdict,

@@ -1,10 +1,11 @@
 //! Advice compared with the exact chances of small games, and with the review of a match.
 
-use cambio_core::engine::{RaceOrder, SnapRace};
+use cambio_core::engine::{Chance, RaceOrder, SnapRace};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{Card, Phase, Playing, Rules, Spot};
 
 use super::*;
+use crate::compare::MeanEstimate;
 use crate::params::WordEnum as _;
 use crate::review::Reviewer;
 
@@ -63,42 +64,44 @@ impl Chance for Odometer {
 }
 
 /// The worlds of a position with equal weights: each unknown spot gets every unseen card.
-fn worlds(playouts: &AdvicePlayouts<'_>, view: &Observation<'_>) -> Vec<State> {
+fn worlds(position: &Position) -> Vec<State> {
+    let (view, knowledge) = (position.observation(), position.knowledge());
     let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
     let mut placements: Vec<Vec<(Spot, usize)>> = vec![Vec::new()];
     for spot in unknown {
-        let cards = playouts.knowledge.unseen(spot).count();
+        let cards = knowledge.unseen(spot).count();
         let with = |placed: Vec<(Spot, usize)>| {
             let free = (0..cards).filter(|card| placed.iter().all(|(_, other)| other != card)).collect::<Vec<_>>();
             free.into_iter().map(move |card| [&placed[..], &[(spot, card)]].concat())
         };
         placements = placements.into_iter().flat_map(with).collect();
     }
-    let world = |placed: &Vec<(Spot, usize)>| {
-        let mut world = playouts.knowledge.sample_around(view, &mut SplitMix::new(0, 0_u32), placed);
-        if !playouts.asks_all {
-            world.ask_knowing_only();
-        }
-        world
-    };
-    placements.iter().map(world).collect()
+    let bits = || SplitMix::new(0, 0_u32);
+    placements.iter().map(|placed| knowledge.sample_around(&view, &mut bits(), placed)).collect()
 }
 
-/// The exact chance of the seat after a decision.
-fn exact(playouts: &mut AdvicePlayouts<'_>, worlds: &[State], action: Action) -> f64 {
-    let mut sum = 0.0;
-    for world in worlds {
-        let mut odometer = Odometer::default();
-        loop {
-            let (ended, _) = playouts.play(world, action, &mut odometer);
-            let value = playouts.value(&ended);
-            sum += odometer.probability() * value;
-            if !odometer.advance() {
-                break;
+/// The exact chances of the seat after these decisions.
+fn exact(position: &Position, settings: &AdviceSettings, decisions: &[DecisionValue]) -> Vec<f64> {
+    let (view, worlds) = (position.observation(), worlds(position));
+    let (policies, valuer) = begin(position, settings).unwrap();
+    let mut draw = |_, _| unreachable!("the worlds are known");
+    let effort = Effort { selection: 0, measured: 0, worlds: 0, precision: None, z: MeanEstimate::Z };
+    let mut comparer = Comparer::new(&view, policies, &valuer, &mut draw, effort, 0);
+    let mut chance = |action: Action| {
+        let mut sum = 0.0;
+        for world in &worlds {
+            let mut odometer = Odometer::default();
+            loop {
+                let (ended, _) = comparer.play(world, action, &mut odometer);
+                sum += odometer.probability() * valuer.values(&ended)[view.seat().index()];
+                if !odometer.advance() {
+                    break;
+                }
             }
         }
-    }
-    sum / worlds.len() as f64
+        sum / worlds.len() as f64
+    };
+    decisions.iter().map(|own| chance(own.action)).collect()
 }
 
 /// The positions with a choice in random play.
@@ -137,11 +140,8 @@ fn intervals_contain_the_exact_chances_of_small_games() {
                 ..AdviceSettings::default()
             };
             let advice = Advice::of(&position, &settings, &|| true).unwrap();
-            let mut playouts = AdvicePlayouts::new(&position, &settings).unwrap();
-            let worlds = worlds(&playouts, &position.observation());
-            let exact: Vec<f64> =
-                advice.decisions.iter().map(|own| exact(&mut playouts, &worlds, own.action)).collect();
-            let is_in = |value: f64, of: IntervalEstimate| (of.low - 1e-9..=of.high + 1e-9).contains(&value);
+            let exact = exact(&position, &settings, &advice.decisions);
+            let is_in = |value: f64, of: MeanEstimate| (value - of.mean).abs() <= of.half + 1e-9;
             let chances = advice.decisions.iter().zip(&exact).all(|(own, &exact)| is_in(exact, own.chance));
             let gaps = advice.decisions.iter().zip(&exact);
             let are_right =
@@ -174,13 +174,15 @@ fn advice_for_a_first_turn_agrees_with_the_review() {
         assert!(matches!(turn.view.table().phase(), Phase::Held(_)));
         let position = Position::new(&turn.view, playing.totals(), playing.rounds());
         let settings = AdviceSettings { games: Some(4000), seed: deal, ..AdviceSettings::default() };
-        let (policy, past) = &mut AdvicePlayouts::new(&position, &settings).unwrap().policies[0];
+        let (policy, past) = &mut begin(&position, &settings).unwrap().0[0];
         let choice = policy.decide(&turn.view, past);
-        let expected = reviewer.review(playing.state(), choice).own_chance.unwrap();
+        let review = reviewer.review(playing.state(), choice);
+        let expected = review.value().unwrap().chance;
         let advice = Advice::of(&position, &settings, &|| true).unwrap();
         let own = advice.decisions.iter().find(|own| own.action == choice).unwrap().chance;
-        let z = (own.mean - expected.mean)
-            / libm::hypot(own.half() / simultaneous_quantile(2 * advice.decisions.len() - 1), expected.error);
+        let errors =
+            [own.half / simultaneous_quantile(2 * advice.decisions.len() - 1), expected.half / MeanEstimate::Z];
+        let z = (own.mean - expected.mean) / libm::hypot(errors[0], errors[1]);
         squares += z * z;
         outside += u32::from(z.abs() > 1.96);
     }

@@ -1,9 +1,11 @@
 //! The intervals of costs and the verdicts, compared with references from many more worlds.
 
 use cambio_core::play::RoundResult;
+use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{MatchSetup, Observer, play_match};
 
 use super::*;
+use crate::reason::Continuations;
 use crate::roster;
 
 /// What the reviews of some decisions say, and how often they agree with a reference and with each other.
@@ -53,20 +55,25 @@ struct Checker {
 }
 
 impl Checker {
-    /// The cost of `taken` against `best`, and the games after both, in many independent worlds.
-    fn reference(&mut self, state: &State, pair: [Action; 2]) -> (MeanEstimate, Vec<Continuations>) {
+    /// The costs of decisions against the first one, and the games after them, in many independent worlds.
+    fn reference(&mut self, state: &State, actions: &[Action]) -> (Comparison, Vec<Continuations>) {
         let seat = state.actor().unwrap();
         let view = state.observe(seat);
-        let worlds = self.worlds as usize;
+        let number = self.worlds;
         let Reviewer { policy, seats, valuer, .. } = &mut self.reviewer;
         let inference = &seats[seat.index()];
-        let settings =
-            SamplingSettings { worlds, proposals: 4 * worlds, epsilon: DEVIATION, ..SamplingSettings::default() };
-        let sample = inference.sample(&view, policy, &settings, (0.0, 0), 77);
-        let past = inference.past();
-        let mut table = ReviewPlayouts { policy, valuer, past, seat, number: self.worlds, blunder: 0.0 };
-        let (costs, games) = table.measure(&pair, &sample, 78, self.worlds);
-        (costs[1][seat.index()], games)
+        let policies = vec![(policy.clone(), inference.past().clone())];
+        let mut draw = |_: u64, worlds: u32| {
+            let (worlds, proposals) = (worlds as usize, 4 * worlds as usize);
+            let settings = SamplingSettings { worlds, proposals, epsilon: DEVIATION, ..SamplingSettings::default() };
+            inference.sample(&view, policy, &settings, (0.0, 0), 77)
+        };
+        let effort =
+            Effort { selection: 0, measured: actions.len(), worlds: number, precision: None, z: MeanEstimate::Z };
+        let mut comparer = Comparer::new(&view, policies, valuer, &mut draw, effort, 78);
+        let groups = actions.iter().map(|&action| vec![action]).collect();
+        let measured = comparer.measure(groups, number);
+        (comparer.comparison(&measured), measured.into_iter().map(|own| own.games).collect())
     }
 }
 
@@ -81,26 +88,38 @@ impl Observer for Checker {
 
     fn decides(&mut self, state: &State, _: Seat, action: Action) {
         let review = self.reviewer.clone().review(state, action);
-        if let Some(known) = review.known {
-            self.found.uncertain += u32::from(!known.is_certain);
-            if known.is_certain && known.cost.error > 0.0 {
-                let (reference, games) = self.reference(state, [known.best, action]);
-                let error = (known.cost.error.powi(2) + reference.error.powi(2)).sqrt();
-                self.found.intervals += 1;
-                self.found.covered += u32::from((known.cost.mean - reference.mean).abs() <= 1.96 * error);
-                if let Some(reason) = review.reason.as_deref().filter(|reason| reason.starts_with("After")) {
-                    let holds = holds(reason, &games, state, self.worlds);
-                    eprintln!("{holds}: {reason} Cost {:.3}", known.cost.mean);
-                    self.found.reasons += 1;
-                    self.found.hold += u32::from(holds);
+        self.found.uncertain += u32::from(review.is_uncertain);
+        let blunder = self.reviewer.blunder();
+        if let Some(known) = &review.known {
+            // A full test has enough decisions that cost something.
+            let is_checked =
+                |value: &&DecisionValue| value.cost.is_some() && (value.action == action || self.repetitions < 5);
+            let checked: Vec<&DecisionValue> = known.decisions.iter().filter(is_checked).collect();
+            let actions: Vec<Action> =
+                std::iter::once(known.best()).chain(checked.iter().map(|value| value.action)).collect();
+            if !checked.is_empty() {
+                let (reference, games) = self.reference(state, &actions);
+                for (number, value) in (1..).zip(checked) {
+                    let [own, expected] = [value.cost, reference.of(value.action).unwrap().cost].map(Option::unwrap);
+                    self.found.intervals += 1;
+                    self.found.covered +=
+                        u32::from((own.mean - expected.mean).abs() <= libm::hypot(own.half, expected.half));
+                    let is_wrong = matches!(review.grade(blunder), Some(Grade::Mistake | Grade::Blunder));
+                    let reason = value.reason.as_deref().filter(|reason| reason.starts_with("After"));
+                    if let Some(reason) = reason.filter(|_| is_wrong && value.action == action) {
+                        let pair = [games[0].clone(), games[number].clone()];
+                        let holds = holds(reason, &pair, state, self.worlds);
+                        eprintln!("{holds}: {reason} Cost {:.3}", own.mean);
+                        self.found.reasons += 1;
+                        self.found.hold += u32::from(holds);
+                    }
                 }
             }
-            let blunder = self.reviewer.blunder();
-            if review.is_blunder(blunder) {
+            if review.grade(blunder) == Some(Grade::Blunder) {
                 for seed in 0..self.repetitions {
                     let again = self.reviewer.clone().with_seed(1 + seed).review(state, action);
                     self.found.repeated += 1;
-                    self.found.again += u32::from(again.is_blunder(blunder));
+                    self.found.again += u32::from(again.grade(blunder) == Some(Grade::Blunder));
                 }
             }
         }
@@ -153,7 +172,7 @@ fn cost_intervals_cover_a_reference_and_find_blunders() {
 #[test]
 fn differences_in_reasons_hold_in_other_worlds() {
     let is_full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
-    let (deals, playouts) = if is_full { (60, 200) } else { (2, 60) };
+    let (deals, playouts) = if is_full { (60, 200) } else { (2, 120) };
     let rules = Rules::preset("classic").unwrap().of_one_round();
     let mut found = Agreement::default();
     for deal in 0..deals {
