@@ -1,7 +1,7 @@
 //! Hints: the decision of an agent in a person's place, and the candidates that it considers.
 
 use cambio_agents::AgentSpec;
-use cambio_core::play::{ConsideredAction, Explanation, MatchError};
+use cambio_core::play::{ConsideredAction, MatchError};
 use cambio_core::{Action, Agent as _, Players, Referee};
 use serde::Serialize;
 
@@ -13,29 +13,13 @@ use crate::session::{STOPPED, SessionError};
 struct ConsideredView {
     action: String,
     value: f64,
-    /// Half the width of the 95 % interval of the value.
-    half: Option<f64>,
     visits: Option<u32>,
 }
 
-/// The unit of the values, and the candidates: the most visited first, or without visits the most valuable first.
-fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
-    let view = |one: &ConsideredAction| ConsideredView {
-        action: one.action.to_string(),
-        value: one.value,
-        half: one.error.map(|error| 1.96 * error),
-        visits: one.visits,
-    };
-    let mut considered: Vec<ConsideredView> =
-        explanation.into_iter().flat_map(|explanation| &explanation.considered).map(view).collect();
-    considered.sort_by(|one, other| other.visits.cmp(&one.visits).then(other.value.total_cmp(&one.value)));
-    (explanation.map(|explanation| explanation.unit), considered)
-}
-
-/// The decision of an agent in a person's place, and the candidates that it considered.
+/// The decision of an agent in a person's place, and the candidates that it considered, with the unit of their values: the most
+/// visited first, or without visits the most valuable first.
 #[derive(Serialize, Clone, Debug)]
 pub(crate) struct Hint {
-    agent: String,
     /// The decision.
     pub(crate) action: String,
     unit: Option<&'static str>,
@@ -80,8 +64,12 @@ pub(crate) fn hint(
     let action = action.ok_or_else(|| SessionError("it is not your turn to decide".to_owned()))?;
     let turn = referee.turn().expect("an agent was asked");
     let explanation = referee.players().agent(person).and_then(|agent| agent.explain(&turn.view, action));
-    let (unit, considered) = view_of(explanation.as_ref());
-    Ok(Hint { agent: adviser.to_string(), action: action.to_string(), unit, considered })
+    let unit = explanation.as_ref().map(|explanation| explanation.unit);
+    let mut considered = explanation.map_or(Vec::new(), |explanation| explanation.considered);
+    considered.sort_by(|one, other| other.visits.cmp(&one.visits).then(other.value.total_cmp(&one.value)));
+    let view =
+        |ConsideredAction { action, value, visits, .. }| ConsideredView { action: action.to_string(), value, visits };
+    Ok(Hint { action: action.to_string(), unit, considered: considered.into_iter().map(view).collect() })
 }
 
 #[cfg(test)]
