@@ -303,7 +303,7 @@ impl Observer for Fingerprinter {
 /// let record = recorder.finish(match_setup.key, 0, &["random", "random"], &result);
 /// assert_eq!(cambio_core::replay(&record, &mut ()).unwrap(), record);
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recorder {
     rules: Rules,
     rounds: Vec<RoundRecord>,

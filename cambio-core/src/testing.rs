@@ -1,15 +1,14 @@
 //! Support for tests: a random player, and a conformance check for agents and bots.
 
 use crate::engine::Setup;
-use crate::engine::observation::Private;
-use crate::engine::table::CarryOver;
 use crate::play::{Failure, Fault, MatchError, RoundResult};
+use crate::record::RoundRecord;
 use crate::rng::{Bounded as _, Key, Purpose, Stream};
 use crate::rules::PRESETS;
-use crate::rules::seat::{MAX_SEATS, SPOTS, SeatSet, Spot, SpotSet};
+use crate::rules::seat::{MAX_SEATS, Spot};
 use crate::{
     Action, Agent, AgentError, Briefing, Card, Event, Knowledge, Match, MatchResult, MatchSetup, Notice, Observation,
-    Observer, Phase, Players, Record, Recorder, Rules, Score, Seat, Standing, State, Table, play_match,
+    Observer, Phase, Players, Record, Recorder, Rules, Score, Seat, Standing, State, play_match, replay,
 };
 
 /// An agent that chooses uniformly among the legal decisions.
@@ -192,56 +191,36 @@ impl Observer for Transcript {
 enum ReplayedWorld {
     Truth,
     Other,
-    /// The true world with all seats relabelled.
-    Relabelled(Relabelling),
 }
 
-/// Repeats a match with an agent. Returns the first decision that differs: the one in the match, and the one now. The
-/// briefing and the decision in the match have the seat's original letter, even if the world is relabelled.
+/// Repeats a match with an agent. Returns the first decision that differs: the one in the match, and the one now.
 fn repeat<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
     entries: &[TranscriptEntry],
     shown: ReplayedWorld,
-) -> Result<Option<(Action, Action)>, Failure> {
-    let relabelling = match shown {
-        ReplayedWorld::Relabelled(relabelling) => relabelling,
-        ReplayedWorld::Truth | ReplayedWorld::Other => Relabelling::new(briefing.seats, 0),
-    };
-    let seat = relabelling.seat(briefing.seat);
+) -> Result<Option<(Action, Action)>, NonconformanceKind> {
+    let seat = briefing.seat;
     let mut players = Players::only(agent, seat, briefing.seats);
-    players.brief(&Briefing { seat, ..briefing.clone() })?;
-    let is_spectator = players.agent(seat).is_some_and(Agent::is_spectator);
+    players.brief(briefing).map_err(NonconformanceKind::Failed)?;
     for entry in entries {
         match entry {
             TranscriptEntry::RoundBegins(setup, round, totals) => {
-                let (setup, totals) = (relabelling.setup(setup), relabelling.by_seat(totals));
-                players.round_begins(&Standing { round: *round, setup, totals: &totals }, &[]);
+                players.round_begins(&Standing { round: *round, setup: *setup, totals }, &[]);
             }
-            TranscriptEntry::Event(event) => {
-                let sighting = relabelling.event(&event.seen_from(briefing.seat));
-                players.notice(seat, Notice::Event(&sighting));
-            }
-            TranscriptEntry::Decision { seat: decider, truth, .. } if *decider != briefing.seat => {
-                if is_spectator {
-                    players.notice(seat, Notice::Table(&relabelling.table(truth.table())));
-                }
-            }
+            TranscriptEntry::Event(event) => players.event(event),
+            TranscriptEntry::Decision { seat: decider, truth, .. } if *decider != seat => players.asks(truth, *decider),
             TranscriptEntry::Decision { truth, other, action, .. } => {
                 let world = if shown == ReplayedWorld::Other { other } else { truth };
-                let table = relabelling.table(world.table());
-                let view = relabelling.observe(world, briefing.seat, &table);
-                let again = players.ask(&view).expect("the seat has an agent")?.canonical();
-                if again != relabelling.action(*action) {
+                let again = players.ask(&world.observe(seat)).expect("the seat has an agent");
+                let again = again.map_err(NonconformanceKind::Failed)?.canonical();
+                if again != *action {
                     return Ok(Some((*action, again)));
                 }
                 players.decides(world, seat, again);
             }
-            TranscriptEntry::RoundEnds(result) => players.notice(seat, Notice::RoundEnds(&relabelling.result(result))),
-            TranscriptEntry::MatchEnds(MatchResult { rounds, totals, ranks }) => {
-                let (totals, ranks) = (relabelling.by_seat(totals), relabelling.by_seat(ranks));
-                players.notice(seat, Notice::MatchEnds(&MatchResult { rounds: *rounds, totals, ranks }));
-            }
+            TranscriptEntry::RoundEnds(result) => players.notice(seat, Notice::RoundEnds(result)),
+            TranscriptEntry::MatchEnds(result) => players.notice(seat, Notice::MatchEnds(result)),
         }
     }
     Ok(None)
@@ -319,15 +298,19 @@ fn check_match<A: Agent>(
     let MatchSetup { rules, seats, key } = *match_setup;
     let mut transcript = Transcript::new(&rules, seats, key);
     let mut agents: Vec<A> = (0..seats).map(|_| make()).collect();
-    play(match_setup, &mut agents, &mut (&mut transcript, recorder))?;
-    let entries = &transcript.entries;
+    play(match_setup, &mut agents, &mut (&mut transcript, &mut *recorder))?;
+    // The relabelling differs from deal to deal.
+    let relabelling = Relabelling::new(seats, 1 + key.deal as usize % (seats - 1));
+    let mut relabelled = Transcript::new(&rules, seats, key);
+    let record = recorder.clone().stop(key, 0, &vec![""; seats], None);
+    replay(&relabelling.record(&record), &mut relabelled).expect("the rules do not depend on the letters of the seats");
     for (reused, seat) in reused.iter_mut().zip(Seat::ALL) {
         let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
-        let again = |agent: &mut A, shown| repeat(agent, &briefing, entries, shown).map_err(NonconformanceKind::Failed);
+        let again = |agent: &mut A, shown| repeat(agent, &briefing, &transcript.entries, shown);
         let mut elsewhere = make();
         let next = seat.next(seats);
-        let there = Briefing { rules: &rules, seats, seat: next, stream: &key.agent(next) };
-        repeat(&mut elsewhere, &there, entries, ReplayedWorld::Truth).map_err(NonconformanceKind::Failed)?;
+        let there = Briefing { seat: next, stream: &key.agent(next), ..briefing };
+        repeat(&mut elsewhere, &there, &transcript.entries, ReplayedWorld::Truth)?;
         let repetitions = [
             (&mut make(), ReplayedWorld::Truth, "after the same briefing and sightings"),
             (&mut make(), ReplayedWorld::Other, "when the cards that it cannot know are changed"),
@@ -343,10 +326,10 @@ fn check_match<A: Agent>(
                 return Err(NonconformanceKind::Changed { seat, first, second, when });
             }
         }
-        // The relabelling differs from deal to deal.
-        let relabelling = Relabelling::new(seats, 1 + key.deal as usize % (seats - 1));
-        if let Some((first, second)) = again(&mut make(), ReplayedWorld::Relabelled(relabelling))? {
-            let (moved, same) = (relabelling.seat(seat), relabelling.action(first));
+        let moved = relabelling.seat(seat);
+        let there = Briefing { seat: moved, ..briefing };
+        if let Some((same, second)) = repeat(&mut make(), &there, &relabelled.entries, ReplayedWorld::Truth)? {
+            let first = Relabelling::new(seats, seats - relabelling.places).action(same);
             return Err(NonconformanceKind::Partial { seat, first, moved, same, second });
         }
     }
@@ -409,73 +392,23 @@ impl Relabelling {
         }
     }
 
-    /// The setup with all seats relabelled. The rules do not change, so race weights are not relabelled.
-    pub(crate) fn setup(self, setup: &Setup) -> Setup {
-        Setup { starter: self.seat(setup.starter), carry: self.carry(setup.carry), ..*setup }
-    }
-
-    /// Reorders a list with one item per seat, seat a's first, so that each item moves with its relabelled seat.
-    pub fn by_seat<T: Clone>(self, items: &[T]) -> Vec<T> {
-        let mut items = items.to_vec();
-        items.rotate_right(self.places);
-        items
-    }
-
-    /// The result with all seats relabelled.
-    pub fn result(self, result: &RoundResult) -> RoundResult {
-        let mut moved = RoundResult {
-            starter: self.seat(result.starter),
-            callers: self.seats(result.callers),
-            first_caller: result.first_caller.map(|seat| self.seat(seat)),
-            succeeded: self.seats(result.succeeded),
-            winners: self.seats(result.winners),
-            ..*result
+    /// The record with all seats relabelled, without the results of its rounds.
+    fn record(self, record: &Record) -> Record {
+        let seat = |letter: &str| {
+            let seat = letter.chars().next().and_then(Seat::from_letter);
+            self.seat(seat.expect("the library wrote the record")).to_string()
         };
-        moved.points[..self.seats].rotate_right(self.places);
-        moved.scores[..self.seats].rotate_right(self.places);
-        moved
-    }
-
-    /// The table with all seats relabelled.
-    pub fn table(self, table: &Table) -> Table {
-        let mut moved = Table {
-            occupied: self.spots(table.occupied),
-            pointed: self.spots(table.pointed),
-            named: self.spots(table.named),
-            seen: table.seen.map(|seen| self.spots(seen)),
-            starter: self.seat(table.starter),
-            turn: self.seat(table.turn),
-            asked: table.asked.map(|seat| self.seat(seat)),
-            gap: table.gap.map(|spot| self.spot(spot)),
-            callers: self.seats(table.callers),
-            first_caller: table.first_caller.map(|seat| self.seat(seat)),
-            safe: self.seats(table.safe),
-            carry: self.carry(table.carry),
-            ..*table
+        let decision = |text: &String| {
+            let (letter, action) = text.split_once(' ').expect("the library wrote the record");
+            format!("{} {}", seat(letter), self.action(action.parse().expect("the library wrote the record")))
         };
-        moved.seen[..self.seats].rotate_right(self.places);
-        moved
-    }
-
-    /// The observation of `seat`, with all seats relabelled. `table` must be the relabelled table of the state.
-    pub(crate) fn observe<'t>(self, state: &State, seat: Seat, table: &'t Table) -> Observation<'t> {
-        let view = state.observe(seat);
-        let mut faces = [None; SPOTS];
-        for spot in view.known().each() {
-            faces[self.spot(spot).index()] = view.face(spot);
-        }
-        Observation::new(table, Private { seat: self.seat(seat), faces, held: view.held() })
-    }
-
-    fn seats(self, seats: SeatSet) -> SeatSet {
-        seats.each().map(|seat| self.seat(seat)).collect()
-    }
-
-    fn spots(self, spots: SpotSet) -> SpotSet {
-        spots.each().map(|spot| self.spot(spot)).collect()
-    }
-
-    fn carry(self, carry: CarryOver) -> CarryOver {
-        CarryOver { extra_card: self.seats(carry.extra_card), extra_peek: self.seats(carry.extra_peek) }
+        let rounds = record.rounds.iter().map(|round| RoundRecord {
+            starter: round.starter.as_deref().map(seat),
+            decisions: round.decisions.iter().map(decision).collect(),
+            races: round.races.iter().map(|race| race.iter().map(|letter| seat(letter)).collect()).collect(),
+            fields: serde_json::Map::new(),
+            ..round.clone()
+        });
+        Record { fields: record.fields.clone(), rounds: rounds.collect() }
     }
 }
