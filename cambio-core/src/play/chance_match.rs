@@ -202,8 +202,9 @@ fn take_step<W: Observer>(
     if let (Some(action), Some(round)) = (action, &mut *round) {
         round.act(action, script, observer).expect("the decision was checked");
     } else {
-        let dealt = Round::begin_latent(&game.standing(), script, observer);
-        *round = Some(dealt.expect("the match has checked the rules and the seats"));
+        let round = round.insert(Round::new(&game.setup()));
+        let dealt = round.deal(&game.standing(), None, script, observer);
+        dealt.expect("the match has checked the rules and the seats");
     }
 }
 

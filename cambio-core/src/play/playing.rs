@@ -61,7 +61,7 @@ const DEALS: &str = "the match has checked the rules and the seats, and the deck
 /// Deals the next round of a match, reusing the memory of the previous round.
 fn next_round<W: Observer>(round: &mut Round, deal: &mut Deal, game: &Match, observer: &mut W) {
     let (deck, chance) = deal.round(game.rounds());
-    round.again(&game.standing(), deck, chance, observer).expect(DEALS);
+    round.deal(&game.standing(), Some(deck), chance, observer).expect(DEALS);
 }
 
 impl Playing {
@@ -80,12 +80,12 @@ impl Playing {
     ///
     /// # Panics
     /// Only if the observer panics.
-    pub fn observed<W: Observer>(mut deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
-        let rules = *deal.rules();
-        let game = Match::new(&rules, seats, Match::first_starter(&rules, seats, deal.key()))?;
-        let (deck, chance) = deal.round(0);
-        let round = Round::begin(&game.standing(), deck, chance, observer).expect(DEALS);
-        Ok(Playing { deal, game, round, actions: Vec::new(), last_round: None })
+    pub fn observed<W: Observer>(deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
+        let game = Match::new(deal.rules(), seats, Seat::A)?;
+        let round = Round::new(&game.setup());
+        let mut playing = Playing { deal, game, round, actions: Vec::new(), last_round: None };
+        playing.deal_again(observer);
+        Ok(playing)
     }
 
     /// Begins the match of another deal with the same rules and seats, reusing the memory of this one. This avoids the

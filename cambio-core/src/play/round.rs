@@ -2,7 +2,7 @@
 
 use crate::engine::IllegalAction;
 use crate::engine::chance::{Chance, RaceOrder, SnapRace};
-use crate::engine::state::{DealError, Order};
+use crate::engine::state::{DealError, Order, Setup};
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::{Action, Card, Event, Seat, Sighting, Standing, State};
@@ -20,46 +20,28 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// Deals a round and continues to its first decision.
-    pub(crate) fn begin<W: Observer>(
-        standing: &Standing<'_>,
-        deck: &[Card],
-        chance: &mut dyn Chance,
-        observer: &mut W,
-    ) -> Result<Round, DealError> {
-        let state = State::empty(&standing.setup, Order::Dealt);
-        let mut round = Round { state, decisions: 0, events: Vec::new() };
-        round.again(standing, deck, chance, observer)?;
-        Ok(round)
+    /// A round that is not dealt yet, for a table of this setup.
+    pub(crate) fn new(setup: &Setup) -> Round {
+        Round { state: State::empty(setup, Order::Dealt), decisions: 0, events: Vec::new() }
     }
 
-    /// Deals a round in which chance decides each face when it is first seen. The observer gets an empty deck.
-    pub(crate) fn begin_latent<W: Observer>(
-        standing: &Standing<'_>,
-        chance: &mut dyn Chance,
-        observer: &mut W,
-    ) -> Result<Round, DealError> {
-        observer.round_begins(standing, &[]);
-        let mut events = Vec::new();
-        let state = State::deal_latent(&standing.setup, &mut RecordingChance::new(chance), &mut events)?;
-        let round = Round { state, decisions: 0, events };
-        round.tell(0, observer);
-        round.announce(observer);
-        Ok(round)
-    }
-
-    /// Deals another round, reusing memory, and continues to its first decision.
-    pub(crate) fn again<W: Observer>(
+    /// Deals a round, reusing memory, and continues to its first decision. Without a deck, chance decides each face when it is
+    /// first seen, and the observer gets an empty deck.
+    pub(crate) fn deal<W: Observer>(
         &mut self,
         standing: &Standing<'_>,
-        deck: &[Card],
+        deck: Option<&[Card]>,
         chance: &mut dyn Chance,
         observer: &mut W,
     ) -> Result<(), DealError> {
-        observer.round_begins(standing, deck);
+        observer.round_begins(standing, deck.unwrap_or_default());
         self.decisions = 0;
         let told = self.events.len();
-        self.state.redeal(&standing.setup, deck, &mut RecordingChance::new(chance), &mut self.events)?;
+        let (setup, mut chance) = (&standing.setup, RecordingChance::new(chance));
+        match deck {
+            Some(deck) => self.state.redeal(setup, deck, &mut chance, &mut self.events)?,
+            None => self.state = State::deal_latent(setup, &mut chance, &mut self.events)?,
+        }
         self.tell(told, observer);
         self.announce(observer);
         Ok(())

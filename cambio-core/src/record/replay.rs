@@ -234,8 +234,9 @@ fn replay_round<W: Observer>(
     let mut fingerprinter = Fingerprinter::default();
     let mut observer = (&mut fingerprinter, observer);
     let mut script = RecordedChance { rules: &rules, round: &round, races: 0, reshuffles: 0, flaw: None };
-    let mut steps = Round::begin(&game.standing(), &deck, &mut script, &mut observer)
-        .map_err(|error| InvalidRecord::new(error.to_string()))?;
+    let mut steps = Round::new(&setup);
+    let dealt = steps.deal(&game.standing(), Some(&deck), &mut script, &mut observer);
+    dealt.map_err(|error| InvalidRecord::new(error.to_string()))?;
     let trace = read_trace(filled)?;
     check_trace(trace.as_deref(), 0, observer.0, String::new)?;
     for (number, text) in round.decisions.iter().enumerate() {
