@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::engine::event::{EndReason, Event, Sighting, SnapOutcome};
 use crate::engine::observation::{OwnedObservation, Private};
-use crate::engine::state::{Order, Setup};
+use crate::engine::state::Setup;
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rng::Stream;
 use crate::rules::card::{Card, MAX_KINDS, Power};
@@ -106,7 +106,8 @@ impl Position {
 
     /// The standing of the match when the round began.
     pub fn standing(&self) -> Standing<'_> {
-        let Table { rules, starter, carry, .. } = self.view.table;
+        let table = &self.view.table;
+        let (rules, starter, carry) = (table.rules, table.starter, table.carry);
         let setup = Setup { rules, seats: self.totals.len(), starter, carry };
         Standing { round: self.rounds, setup, totals: &self.totals }
     }
@@ -245,16 +246,12 @@ impl Observer for PositionFinder {
 const MOST: u16 = 10_000;
 /// The maximum of a total, in units of [`Score::units`].
 const MOST_TOTAL: u64 = 1 << 29;
-/// The flags of a table with their words.
-fn flags(table: &mut Table) -> [(&'static str, &mut bool); 6] {
-    [
-        ("frozen", &mut table.frozen),
-        ("spent", &mut table.top_spent),
-        ("cheated", &mut table.cheated),
-        ("declined", &mut table.declined_look),
-        ("used", &mut table.carried_out),
-        ("won", &mut table.won),
-    ]
+/// The words of the flags of a table, in the order of [`flags`].
+const FLAGS: [&str; 6] = ["frozen", "spent", "cheated", "declined", "used", "won"];
+
+/// The flags of a table.
+fn flags(table: &Table) -> [bool; FLAGS.len()] {
+    [table.frozen, table.top_spent, table.cheated, table.declined_look, table.carried_out, table.won]
 }
 
 /// The name of a card: its label, or its number if the label contains a character of the notation.
@@ -324,9 +321,7 @@ impl fmt::Display for Position {
         let is_usual = is_power && table.top.is_some_and(|top| rules.power(top) == table.power);
         let power = power.filter(|_| !table.power.is_none() && !is_usual);
         let usual_opener = table.top.filter(|_| table.phase == Phase::Window);
-        let mut copy = *table;
-        let flags: Vec<&str> =
-            flags(&mut copy).into_iter().filter(|(_, holds)| **holds).map(|(word, _)| word).collect();
+        let flags = FLAGS.into_iter().zip(flags(table)).filter_map(|(word, holds)| holds.then_some(word));
         let total = |score: &Score| match score.units() % Score::UNITS {
             0 => score.to_string(),
             _ => format!("{}/840", score.units()),
@@ -351,7 +346,7 @@ impl fmt::Display for Position {
             ("step", table.step.to_string(), "0".to_owned()),
             ("looked", joined(table.pointed.iter_from(Seat::A)), String::new()),
             ("named", joined(table.named.iter_from(Seat::A)), String::new()),
-            ("flags", flags.join(","), String::new()),
+            ("flags", joined(flags), String::new()),
             ("cards", letters(table.carry.extra_card.iter_from(Seat::A)), String::new()),
             ("peeks", letters(table.carry.extra_peek.iter_from(Seat::A)), String::new()),
             ("reshuffles", table.reshuffles.to_string(), "0".to_owned()),
@@ -576,14 +571,12 @@ impl Fields<'_> {
         }
     }
 
-    fn flags(&mut self, table: &mut Table) -> Read<()> {
-        for word in self.take("flags").into_iter().flat_map(|text| text.split(',')) {
-            match flags(table).into_iter().find(|(known, _)| *known == word) {
-                Some((_, flag)) => *flag = true,
-                None => return refuse("flags", word, "`frozen`, `spent`, `cheated`, `declined`, `used` or `won`"),
-            }
+    fn flags(&mut self) -> Read<[bool; FLAGS.len()]> {
+        let words: Vec<&str> = self.take("flags").into_iter().flat_map(|text| text.split(',')).collect();
+        match words.iter().find(|word| !FLAGS.contains(word)) {
+            Some(word) => refuse("flags", word, "`frozen`, `spent`, `cheated`, `declined`, `used` or `won`"),
+            None => Ok(FLAGS.map(|flag| words.contains(&flag))),
         }
-        Ok(())
     }
 
     /// The table, and what the seat knows.
@@ -607,8 +600,9 @@ impl Fields<'_> {
         let power_of = first.filter(|_| matches!(phase, Phase::Power | Phase::Show));
         let all = |seats: Vec<Seat>| seats.into_iter().collect::<SeatSet>();
         let carry = CarryOver { extra_card: all(self.seats("cards")?), extra_peek: all(self.seats("peeks")?) };
-        let setup = Setup { rules: *rules, seats, starter, carry };
+        let [frozen, top_spent, cheated, declined_look, carried_out, won] = self.flags()?;
         let mut table = Table {
+            rules: *rules,
             occupied,
             pointed: self.spots("looked")?,
             named: self.spots("named")?,
@@ -616,24 +610,32 @@ impl Fields<'_> {
             pile,
             pile_points: (0..rules.kinds().len()).filter_map(Card::new).map(points).sum(),
             pile_len: pile.iter().copied().map(u16::from).sum(),
+            stock_len: 0,
             reshuffles: self.number("reshuffles", 0)?,
             turns,
+            seats: seats as u8,
+            starter,
             turn,
             asked,
             phase,
             opening: self.or("opening", Opening::Landing, "`landing`, `flip` or `power`", read_opening)?,
             top: if matches!(phase, Phase::Held(CardSource::Pile(_))) { None } else { first },
+            top_spent,
             opener: self.card("opener")?.or(first.filter(|_| phase == Phase::Window)),
             power: self.card("power")?.or(power_of).map_or(Power::NONE, |card| rules.power(card)),
             step: self.or("step", 0, "a number from 0 to 4", |_, text| text.parse().ok().filter(|&step| step <= 4))?,
+            cheated,
+            declined_look,
+            carried_out,
+            won,
+            frozen,
             gap: self.or("gap", None, "a spot such as `b2`", |_, text| text.parse().ok().map(Some))?,
             first_caller: callers.first().copied(),
             callers: all(callers),
             safe: all(self.seats("safe")?),
+            carry,
             ended: self.or("ended", None, "why the round ended, such as `call`", read_reason)?,
-            ..State::empty(&setup, Order::Dealt).table
         };
-        self.flags(&mut table)?;
         let private = Private { seat, faces, held };
         let rest = rest_of_deck(&table).ok_or_else(|| {
             ParseError(format!("the position has more cards than the deck, which has {}", rules.deck().len()))
