@@ -174,10 +174,7 @@ impl Rules {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Match {
-    rules: Rules,
-    seats: usize,
-    starter: Seat,
-    carry: CarryOver,
+    setup: Setup,
     rounds: usize,
     totals: [Score; MAX_SEATS],
     is_over: bool,
@@ -190,14 +187,15 @@ impl Match {
     /// If the rules do not allow the number of seats.
     pub fn new(rules: &Rules, seats: usize, starter: Seat) -> Result<Match, RulesError> {
         rules.covers(seats)?;
-        let totals = [Score::default(); MAX_SEATS];
-        Ok(Match { rules: *rules, seats, starter, carry: CarryOver::default(), rounds: 0, totals, is_over: false })
+        let setup = Setup { starter, ..Setup::new(rules, seats) };
+        Ok(Match { setup, rounds: 0, totals: [Score::default(); MAX_SEATS], is_over: false })
     }
 
     /// Restarts with the match that the random key determines, with the same rules and seats.
     pub(crate) fn again(&mut self, key: Key) {
-        let starter = Match::first_starter(&self.rules, self.seats, key);
-        *self = Match::new(&self.rules, self.seats, starter).expect("the rules allow the seats of this match");
+        let Setup { rules, seats, .. } = self.setup;
+        let starter = Match::first_starter(&rules, seats, key);
+        *self = Match::new(&rules, seats, starter).expect("the rules allow the seats of this match");
     }
 
     /// The starter of the first round. The starter depends on the first dealer: seat a, or drawn from the key.
@@ -214,22 +212,22 @@ impl Match {
 
     /// The rules.
     pub(crate) fn rules(&self) -> &Rules {
-        &self.rules
+        &self.setup.rules
     }
 
     /// The number of seats.
     pub fn seats(&self) -> usize {
-        self.seats
+        self.setup.seats
     }
 
     /// The setup of the next round.
     pub fn setup(&self) -> Setup {
-        Setup { rules: self.rules, seats: self.seats, starter: self.starter, carry: self.carry }
+        self.setup
     }
 
     /// The standing of the match, which agents get when the next round begins.
     pub fn standing(&self) -> Standing<'_> {
-        Standing { round: self.rounds, setup: self.setup(), totals: self.totals() }
+        Standing { round: self.rounds, setup: self.setup, totals: self.totals() }
     }
 
     /// The number of rounds that have been played.
@@ -239,7 +237,7 @@ impl Match {
 
     /// The totals, seat a first.
     pub fn totals(&self) -> &[Score] {
-        &self.totals[..self.seats]
+        &self.totals[..self.setup.seats]
     }
 
     /// Whether the match is over.
@@ -252,21 +250,22 @@ impl Match {
     /// # Panics
     /// May panic if the result is from a table with a different number of seats.
     pub fn add(&mut self, result: &RoundResult) {
-        let spec = self.rules.spec();
+        let Setup { rules, seats, .. } = self.setup;
+        let spec = rules.spec();
         self.rounds += 1;
         for (total, &score) in self.totals.iter_mut().zip(result.scores()) {
-            *total = self.rules.total_after(*total, score);
+            *total = rules.total_after(*total, score);
         }
         if spec.carry_over {
-            self.carry =
+            self.setup.carry =
                 CarryOver { extra_peek: result.succeeded, extra_card: result.callers.without(result.succeeded) };
         }
-        self.starter = match spec.starter {
-            Starter::Dealer | Starter::AfterDealer => result.starter.next(self.seats),
+        self.setup.starter = match spec.starter {
+            Starter::Dealer | Starter::AfterDealer => result.starter.next(seats),
             Starter::Winner => {
-                let from = result.first_caller.map_or(result.starter, |caller| caller.next(self.seats));
+                let from = result.first_caller.map_or(result.starter, |caller| caller.next(seats));
                 let winners = result.winners;
-                from.round(self.seats).find(|&seat| winners.contains(seat)).expect("a round has a winner")
+                from.round(seats).find(|&seat| winners.contains(seat)).expect("a round has a winner")
             }
         };
         self.is_over = self.rounds >= spec.round_limit.count()
@@ -278,7 +277,7 @@ impl Match {
 
     /// The ranks by total, seat a first: 1 plus the number of seats that are strictly better.
     pub fn ranks(&self) -> impl Iterator<Item = usize> {
-        let best = self.rules.spec().best;
+        let best = self.rules().spec().best;
         let is_better = move |one: Score, other: Score| match best {
             Best::Fewest => one < other,
             Best::Most => one > other,

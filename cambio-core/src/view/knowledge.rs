@@ -39,11 +39,9 @@ use crate::{Observation, Rules};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Knowledge {
+    rules: Rules,
     seat: Seat,
     seats: u8,
-    hand: u8,
-    /// The number of cards that a seat is dealt if it starts with extra cards.
-    hand_with_extra: u8,
     /// Whether a seat holds a card.
     holds: bool,
     /// The seats that know the held card.
@@ -58,7 +56,6 @@ pub struct Knowledge {
     epochs: OnTable<u16>,
     pile: [u8; MAX_KINDS],
     top: Option<Card>,
-    deck: CardList,
     /// The cards of the current epoch that this seat has not seen: still in the stock, or drawn from the stock unseen.
     unseen: CardList,
     /// The cards of earlier epochs that this seat has not seen, each with its epoch. All of them are in layouts.
@@ -102,13 +99,12 @@ impl CardList {
 impl Knowledge {
     /// What `seat` knows before a round is dealt, at a table of `seats` seats.
     pub fn new(rules: &Rules, seats: usize, seat: Seat) -> Knowledge {
-        let mut deck = CardList::EMPTY;
-        rules.deck().iter().for_each(|&card| deck.push(card));
+        let mut unseen = CardList::EMPTY;
+        rules.deck().iter().for_each(|&card| unseen.push(card));
         Knowledge {
+            rules: *rules,
             seat,
             seats: seats as u8,
-            hand: rules.spec().hand.count() as u8,
-            hand_with_extra: rules.dealt_to(seat, SeatSet::only(seat)) as u8,
             holds: false,
             held_seen: SeatSet::EMPTY,
             epoch: 0,
@@ -118,8 +114,7 @@ impl Knowledge {
             epochs: OnTable::new(0),
             pile: [0; MAX_KINDS],
             top: None,
-            unseen: deck.clone(),
-            deck,
+            unseen,
             older: [(Card::FILLER, 0); SPOTS],
             older_len: 0,
         }
@@ -337,18 +332,8 @@ impl Knowledge {
     }
 
     fn begin(&mut self, extra: SeatSet) {
-        self.unseen = self.deck.clone();
-        self.older_len = 0;
-        self.epoch = 0;
-        self.holds = false;
-        self.seen = [SpotSet::EMPTY; MAX_SEATS];
-        self.pile = [0; MAX_KINDS];
-        self.top = None;
-        self.occupied = SpotSet::EMPTY;
-        for seat in SeatSet::first(self.seats.into()).each() {
-            let cards = if extra.contains(seat) { self.hand_with_extra } else { self.hand };
-            self.occupied = self.occupied.union(SpotSet::row(seat, cards.into()));
-        }
+        *self = Knowledge::new(&self.rules, self.seats.into(), self.seat);
+        self.occupied = self.rules.dealt_spots(self.seats.into(), extra);
     }
 
     /// Removes a card, which the seat sees for the first time, from the unseen cards of `epoch`; `None` if it is not there.
