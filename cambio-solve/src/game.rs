@@ -13,7 +13,7 @@ use cambio_core::rules::knob::Best;
 use cambio_core::{Action, Card, Rules, Score, Seat, State};
 
 use crate::estimate::{Limits, SOLVER_BYTES, SizeEstimate};
-use crate::key::{HistoryKey, KeyIndex};
+use crate::key::{HistoryKey, KeyIndex, index_bytes};
 use crate::walk::{DecisionNode, HistoryNode, SEATS, Trail, Visitor, settled, walk};
 use crate::{SolveError, SolverProgress};
 
@@ -75,12 +75,12 @@ impl SequenceTree {
 
     fn bytes(&self) -> u64 {
         let arrays = self.first.capacity() * 4 + self.parent.capacity() * 4;
-        self.index.bytes() + (arrays + self.actions.capacity() * size_of::<Action>()) as u64
+        index_bytes(&self.index) + (arrays + self.actions.capacity() * size_of::<Action>()) as u64
     }
 
     /// The number of the information set with this key, which is added if it is new.
     fn enter(&mut self, key: HistoryKey, parent: u32, at: &DecisionNode) -> Result<usize, SolveError> {
-        let (set, is_new) = self.index.insert(key);
+        let (set, is_new) = self.index.insert_full(key);
         if is_new {
             self.actions.extend(at.choices.iter());
             self.first.push(self.sequences() as u32);
@@ -269,12 +269,12 @@ impl Game {
     /// # Panics
     /// If the seat has no such information set.
     pub fn key(&self, seat: Seat, set: usize) -> HistoryKey {
-        self.trees[seat.index()].index.keys()[set]
+        self.trees[seat.index()].index[set]
     }
 
     /// The number of the information set with this key, if the seat has one.
     pub(crate) fn find(&self, seat: Seat, key: HistoryKey) -> Option<usize> {
-        self.trees[seat.index()].index.find(key)
+        self.trees[seat.index()].index.get_index_of(&key)
     }
 }
 
@@ -380,7 +380,7 @@ impl TerminalValues {
     }
 
     fn of(&mut self, state: &State) -> f64 {
-        let (number, is_new) = self.known.insert(ending(state));
+        let (number, is_new) = self.known.insert_full(ending(state));
         if is_new {
             let mut worth = 0.0;
             settled(state, |world, probability| worth += probability * payoff(world, self.best));

@@ -1,6 +1,9 @@
 //! Keys of information sets: digests of what one seat has perceived and decided, in order.
 
+use std::hash::{BuildHasherDefault, Hasher};
+
 use cambio_core::{Action, Card, Event, Seat, Sighting};
+use indexmap::IndexSet;
 
 /// The key of an information set: a 128-bit digest of all sightings and decisions of one seat, in order.
 ///
@@ -56,10 +59,6 @@ impl HistoryKey {
         key
     }
 
-    pub(crate) fn slot(self) -> usize {
-        (self.0 >> 64) as usize
-    }
-
     /// The digest as a number.
     pub const fn bits(self) -> u128 {
         self.0
@@ -86,70 +85,28 @@ impl std::fmt::Display for HistoryKey {
     }
 }
 
-/// Numbers keys in insertion order, by open addressing with linear probing, so that no result depends on hash order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct KeyIndex {
-    keys: Vec<HistoryKey>,
-    /// The number of the key in each slot plus one; 0 for an empty slot.
-    slots: Vec<u32>,
+/// Numbers keys in insertion order, so that no result depends on hash order.
+pub(crate) type KeyIndex = IndexSet<HistoryKey, BuildHasherDefault<KeyHasher>>;
+
+/// A key is a digest, so half of its bits are its hash.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write_u128(&mut self, bits: u128) {
+        self.0 = (bits >> 64) as u64;
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a key is one number")
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
-impl KeyIndex {
-    pub(crate) fn keys(&self) -> &[HistoryKey] {
-        &self.keys
-    }
-
-    pub(crate) fn find(&self, key: HistoryKey) -> Option<usize> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        let mask = self.slots.len() - 1;
-        let mut slot = key.slot() & mask;
-        loop {
-            match self.slots[slot] {
-                0 => return None,
-                number if self.keys[number as usize - 1] == key => return Some(number as usize - 1),
-                _ => slot = (slot + 1) & mask,
-            }
-        }
-    }
-
-    /// The number of a key, and whether it is new.
-    #[inline]
-    pub(crate) fn insert(&mut self, key: HistoryKey) -> (usize, bool) {
-        if self.keys.len() * 2 >= self.slots.len() {
-            self.grow();
-        }
-        let mask = self.slots.len() - 1;
-        let mut slot = key.slot() & mask;
-        loop {
-            match self.slots[slot] {
-                0 => {
-                    self.keys.push(key);
-                    self.slots[slot] = self.keys.len() as u32;
-                    return (self.keys.len() - 1, true);
-                }
-                number if self.keys[number as usize - 1] == key => return (number as usize - 1, false),
-                _ => slot = (slot + 1) & mask,
-            }
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let len = (self.slots.len() * 2).max(64);
-        self.slots = vec![0; len];
-        for (number, key) in self.keys.iter().enumerate() {
-            let mut slot = key.slot() & (len - 1);
-            while self.slots[slot] != 0 {
-                slot = (slot + 1) & (len - 1);
-            }
-            self.slots[slot] = number as u32 + 1;
-        }
-    }
-
-    /// The memory in bytes, with the number of slots after the next growth.
-    pub(crate) fn bytes(&self) -> u64 {
-        (self.keys.capacity() * size_of::<HistoryKey>() + self.slots.len() * 2 * size_of::<u32>()) as u64
-    }
+/// The memory of an index in bytes, for its keys with their hashes, and a table that is half full.
+pub(crate) fn index_bytes(index: &KeyIndex) -> u64 {
+    (index.capacity() * (size_of::<(usize, HistoryKey)>() + 2 * (size_of::<usize>() + 1))) as u64
 }

@@ -9,7 +9,7 @@ use rand::Rng as _;
 use crate::SolveError;
 use crate::estimate::Limits;
 use crate::game::{Game, payoff, rules_id};
-use crate::key::{HistoryKey, KeyIndex, perceive_all};
+use crate::key::{HistoryKey, KeyIndex, index_bytes, perceive_all};
 use crate::strategy::{Strategy, strategy_head, write_line};
 use crate::walk::SEATS;
 
@@ -26,6 +26,8 @@ pub struct Mccfr {
     limits: Limits,
     stream: Stream,
     tables: [RegretTable; SEATS],
+    /// Memory for the probabilities at the next decision.
+    spare: Vec<f64>,
     iterations: u64,
     histories: u64,
 }
@@ -44,7 +46,7 @@ struct RegretTable {
 impl RegretTable {
     /// The range of the choices of the information set with this key, which is added if it is new.
     fn enter(&mut self, key: HistoryKey, choices: &Choices) -> std::ops::Range<usize> {
-        let (set, is_new) = self.index.insert(key);
+        let (set, is_new) = self.index.insert_full(key);
         if is_new {
             self.first.push(self.actions.len());
             self.actions.extend(choices.iter());
@@ -59,7 +61,8 @@ impl RegretTable {
     }
 
     fn bytes(&self) -> u64 {
-        self.index.bytes() + (self.first.capacity() * 8 + self.actions.capacity() * (16 + size_of::<Action>())) as u64
+        index_bytes(&self.index)
+            + (self.first.capacity() * 8 + self.actions.capacity() * (16 + size_of::<Action>())) as u64
     }
 
     /// The average strategy at an information set; uniform if the set was never sampled.
@@ -73,27 +76,12 @@ impl RegretTable {
 /// The number of histories between two checks of the memory limit.
 const HISTORIES_PER_CHECK: u64 = 1 << 16;
 
-/// Up to this many probabilities are stored on the stack, more on the heap.
-const MAX_ON_STACK: usize = 16;
-
-/// The probabilities of regret matching: in the array if there are few choices, otherwise in the vector.
-fn matched(regrets: &[f64]) -> ([f64; MAX_ON_STACK], Vec<f64>) {
-    let (mut few, mut many) = ([0.0; MAX_ON_STACK], Vec::new());
-    let probabilities = if regrets.len() <= MAX_ON_STACK {
-        &mut few[..regrets.len()]
-    } else {
-        many.resize(regrets.len(), 0.0);
-        &mut many[..]
-    };
+/// The probabilities of regret matching: in proportion to the positive regrets.
+fn match_regrets(regrets: &[f64], probabilities: &mut Vec<f64>) {
     let sum: f64 = regrets.iter().map(|regret| regret.max(0.0)).sum();
-    for (probability, regret) in probabilities.iter_mut().zip(regrets) {
-        *probability = if sum > 0.0 { regret.max(0.0) / sum } else { 1.0 / regrets.len() as f64 };
-    }
-    (few, many)
-}
-
-fn slice(matched: &([f64; MAX_ON_STACK], Vec<f64>), len: usize) -> &[f64] {
-    if len <= MAX_ON_STACK { &matched.0[..len] } else { &matched.1 }
+    let equal = 1.0 / regrets.len() as f64;
+    probabilities.clear();
+    probabilities.extend(regrets.iter().map(|regret| if sum > 0.0 { regret.max(0.0) / sum } else { equal }));
 }
 
 impl Mccfr {
@@ -104,7 +92,8 @@ impl Mccfr {
     pub fn new(rules: &Rules, limits: Limits, seed: u64) -> Result<Mccfr, SolveError> {
         rules.covers(SEATS).map_err(|error| SolveError::Unfit(error.to_string()))?;
         let stream = StreamKey::new(seed, 0).stream(Purpose::Deck, 0);
-        Ok(Mccfr { rules: *rules, limits, stream, tables: Default::default(), iterations: 0, histories: 0 })
+        let (tables, spare) = (Default::default(), Vec::new());
+        Ok(Mccfr { rules: *rules, limits, stream, tables, spare, iterations: 0, histories: 0 })
     }
 
     /// Runs one iteration: one sample for each seat.
@@ -148,7 +137,7 @@ impl Mccfr {
 
     /// The number of information sets of a seat that were reached.
     pub fn information_sets(&self, seat: Seat) -> usize {
-        self.tables[seat.index()].index.keys().len()
+        self.tables[seat.index()].index.len()
     }
 
     /// Samples the value of a state for the learner.
@@ -175,14 +164,17 @@ impl Mccfr {
                 continue;
             }
             let range = self.tables[seat.index()].enter(keys[seat.index()], &choices);
-            let matched = matched(&self.tables[seat.index()].regrets[range.clone()]);
-            let probabilities = slice(&matched, choices.len());
+            let mut probabilities = std::mem::take(&mut self.spare);
+            match_regrets(&self.tables[seat.index()].regrets[range.clone()], &mut probabilities);
             if seat == learner {
-                return self.learn(&state, keys, range, probabilities, (learner, best));
+                let value = self.learn(&state, keys, range, &probabilities, (learner, best));
+                self.spare = probabilities;
+                return value;
             }
             let average = &mut self.tables[seat.index()].average[range];
-            average.iter_mut().zip(probabilities).for_each(|(average, probability)| *average += probability);
-            let chosen = self.pick(probabilities);
+            average.iter_mut().zip(&probabilities).for_each(|(average, probability)| *average += probability);
+            let chosen = self.pick(&probabilities);
+            self.spare = probabilities;
             let action = choices.nth(chosen).expect("the number is below the choices");
             keys[seat.index()].decide(action);
             self.carry_out(&mut state, action, &mut keys);
@@ -241,7 +233,7 @@ impl Mccfr {
         assert!(rules_id(&self.rules) == game.id(), "the game must have the rules of the solver");
         let mut strategy = game.uniform();
         for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
-            for (number, &key) in table.index.keys().iter().enumerate() {
+            for (number, &key) in table.index.iter().enumerate() {
                 let set = game.find(seat, key).expect("the game was compiled from the same rules");
                 let probabilities: Vec<f64> = table.average(number).collect();
                 game.set_probabilities(&mut strategy, seat, set, &probabilities);
@@ -255,7 +247,7 @@ impl Mccfr {
         let sets = [Seat::A, Seat::B].map(|seat| self.information_sets(seat));
         let mut text = strategy_head(&self.rules, rules_id(&self.rules), sets);
         for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
-            for (number, &key) in table.index.keys().iter().enumerate() {
+            for (number, &key) in table.index.iter().enumerate() {
                 write_line(&mut text, (seat, key), &table.actions[table.range(number)], table.average(number));
             }
         }

@@ -195,7 +195,7 @@ impl ResponderTree {
 
     /// Counts a visit to the node with this key, and expands the node if it has enough visits or is the root, node 0.
     fn come_to(&mut self, key: HistoryKey, choices: usize) -> usize {
-        let (node, is_new) = self.index.insert(key);
+        let (node, is_new) = self.index.insert_full(key);
         if is_new {
             self.nodes.push((0, Vec::new()));
         }
