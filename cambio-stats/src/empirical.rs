@@ -248,34 +248,15 @@ impl EmpiricalGame {
         payoffs.iter().copied().fold(f64::NEG_INFINITY, f64::max) - own
     }
 
-    /// The growth rates of the replicator dynamics (Taylor and Jonker 1978): shares grow with payoff above the mean.
-    fn replicator_rate(&self, mixture: &[f64]) -> Vec<f64> {
-        let payoffs = self.payoffs(mixture);
-        let mean: f64 = payoffs.iter().zip(mixture).map(|(payoff, share)| payoff * share).sum();
-        payoffs.iter().zip(mixture).map(|(payoff, share)| share * (payoff - mean)).collect()
-    }
-
-    /// The shares after this time of replicator dynamics from equal shares, by the fourth-order Runge–Kutta method.
+    /// The shares after this time of replicator dynamics (Taylor and Jonker 1978) from equal shares, in small steps of time: the
+    /// logarithms of shares grow at rates that differ by the differences of the payoffs.
     fn replicator(&self, time: f64) -> Vec<f64> {
-        let step = 0.5;
-        let mut shares = vec![1.0 / self.strategies as f64; self.strategies];
-        let moved = |shares: &[f64], rate: &[f64], by: f64| -> Vec<f64> {
-            shares.iter().zip(rate).map(|(share, rate)| share + by * rate).collect()
-        };
+        let step = 0.1;
+        let mut logits = Vector::zeros(self.strategies);
         for _ in 0..(time / step) as usize {
-            let k1 = self.replicator_rate(&shares);
-            let k2 = self.replicator_rate(&moved(&shares, &k1, step / 2.0));
-            let k3 = self.replicator_rate(&moved(&shares, &k2, step / 2.0));
-            let k4 = self.replicator_rate(&moved(&shares, &k3, step));
-            for (strategy, share) in shares.iter_mut().enumerate() {
-                *share += step / 6.0 * (k1[strategy] + 2.0 * k2[strategy] + 2.0 * k3[strategy] + k4[strategy]);
-            }
-            let sum: f64 = shares.iter().sum();
-            for share in &mut shares {
-                *share /= sum;
-            }
+            logits += step * Vector::from(self.payoffs(softmax(logits.clone()).as_slice()));
         }
-        shares
+        softmax(logits).data.into()
     }
 
     /// A symmetric equilibrium; `None` if none is found. With two players it is the equilibrium of maximum entropy
