@@ -189,15 +189,15 @@ impl Learner {
         // At a checkpoint no generation is played ahead, because a resumed learner cannot have one.
         let overlaps = next < self.generations() && !self.is_checkpoint(next);
         let entropy = self.recipe.policy.entropy_after(self.done as f32 / self.generations() as f32);
-        let Learner { trainer, critic, recipe, league, network, inputs, ahead, .. } = self;
-        let source = SampleSource { recipe, league, network, inputs };
+        let Learner { trainer, critic, recipe, league, network, ahead, .. } = self;
+        let play = |executor: &Executor, number| generation(recipe, league, network, executor, number);
         let (training_data, tally) = match ahead.take() {
             Some(ahead) => ahead,
-            None => source.generation(&threads.all, self.done)?,
+            None => play(&threads.all, self.done)?,
         };
         let train = || train(trainer, critic.as_mut(), training_data, recipe, rate, entropy);
         let loss = if overlaps {
-            let (loss, made) = both(threads.all.threads(), train, || source.generation(&threads.players, next));
+            let (loss, made) = both(threads.all.threads(), train, || play(&threads.players, next));
             *ahead = Some(made?);
             loss
         } else {
@@ -285,14 +285,6 @@ impl Learner {
     }
 }
 
-/// The source of training data: self-play.
-struct SampleSource<'a> {
-    recipe: &'a Recipe,
-    league: &'a League,
-    network: &'a Network,
-    inputs: &'a NetworkInputs,
-}
-
 /// Runs two functions in parallel, or one after the other if there is only one thread.
 fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     if threads == 1 {
@@ -305,23 +297,26 @@ fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl 
     })
 }
 
-impl SampleSource<'_> {
-    /// Plays the matches of a generation.
-    fn generation(&self, executor: &Executor, generation: u64) -> Result<(TrainingData, PlayTotals), LearnError> {
-        let &SampleSource { recipe, league, network, inputs } = self;
-        if recipe.method == Method::Policy {
-            let play = |matches| league.play(network, recipe.seed, matches, PolicyCollector::default());
-            let (samples, tally) = in_chunks(executor, recipe, generation, play, PolicySamples::append)?;
-            return Ok((TrainingData::Policy(Box::new(samples)), tally));
-        }
-        let play = |matches| league.play(network, recipe.seed, matches, ValueCollector::default());
-        let (mut samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
-        if inputs.are_general() {
-            let mut chance = SeededRng::of_match(recipe.seed, !generation);
-            samples = samples.mixed(recipe.training.batch, &mut chance);
-        }
-        Ok((TrainingData::Values(samples), tally))
+/// Plays the matches of a generation.
+fn generation(
+    recipe: &Recipe,
+    league: &League,
+    network: &Network,
+    executor: &Executor,
+    generation: u64,
+) -> Result<(TrainingData, PlayTotals), LearnError> {
+    if recipe.method == Method::Policy {
+        let play = |matches| league.play(network, recipe.seed, matches, PolicyCollector::default());
+        let (samples, tally) = in_chunks(executor, recipe, generation, play, PolicySamples::append)?;
+        return Ok((TrainingData::Policy(Box::new(samples)), tally));
     }
+    let play = |matches| league.play(network, recipe.seed, matches, ValueCollector::default());
+    let (mut samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
+    if network.inputs().are_general() {
+        let mut chance = SeededRng::of_match(recipe.seed, !generation);
+        samples = samples.mixed(recipe.training.batch, &mut chance);
+    }
+    Ok((TrainingData::Values(samples), tally))
 }
 
 /// Collects the training data of a generation in chunks, and appends them in order.
@@ -359,8 +354,8 @@ fn train(
     entropy: f32,
 ) -> Loss {
     let mut loss = Loss::default();
-    let (size, len) = (recipe.training.batch, training_data.len());
-    let mut in_batches = |step: &mut dyn FnMut(Range<usize>) -> Loss| {
+    let size = recipe.training.batch;
+    let mut in_batches = |len: usize, step: &mut dyn FnMut(Range<usize>) -> Loss| {
         for from in (0..len).step_by(size) {
             let step = step(from..(from + size).min(len));
             loss.sum += step.sum;
@@ -368,14 +363,16 @@ fn train(
         }
     };
     match training_data {
-        TrainingData::Values(samples) => in_batches(&mut |batch| trainer.step_values(&samples, batch, rate)),
+        TrainingData::Values(samples) => {
+            in_batches(samples.len(), &mut |batch| trainer.step_values(&samples, batch, rate));
+        }
         TrainingData::Policy(mut samples) => {
             let critic = critic.expect("a policy has a critic");
             let values = critic.predict(&samples.positions);
             let (advantages, returns) = samples.advantages(&values, recipe.policy.lambda);
             samples.positions.set_targets(returns);
             let surrogate = Surrogate { clip: recipe.policy.clip, entropy };
-            in_batches(&mut |batch| {
+            in_batches(advantages.len(), &mut |batch| {
                 critic.step_values(&samples.positions, batch.clone(), rate);
                 trainer.step_policy(&samples, &advantages, batch, rate, surrogate)
             });

@@ -183,15 +183,6 @@ pub(crate) enum TrainingData {
     Policy(Box<PolicySamples>),
 }
 
-impl TrainingData {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            TrainingData::Values(samples) => samples.len(),
-            TrainingData::Policy(samples) => samples.chances.len(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use cambio_core::Rules;
