@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::engine::action::{Action, Choices, PLAIN, Verb, plain_bit};
-use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet, set_bits};
+use crate::rules::seat::{Seat, Spot, set_bits};
 
 /// Dense indices of decisions for learning code: fixed per rules and number of seats.
 ///
@@ -26,7 +26,10 @@ pub struct ActionSpace {
     slots: usize,
 }
 
-/// The verbs of decisions that name one spot, in the order of their blocks of indices. The first four name own spots.
+/// The number of verbs that name own spots.
+const OWN_VERBS: usize = 4;
+
+/// The verbs of decisions that name one spot, in the order of their blocks of indices. The first name own spots.
 const VERBS: [Verb; 8] =
     [Verb::Peek, Verb::Keep, Verb::Give, Verb::Cheat, Verb::Look, Verb::Show, Verb::Snap, Verb::Touch];
 
@@ -49,42 +52,36 @@ impl ActionSpace {
     /// The indices of the decisions with this verb.
     #[inline]
     fn block(&self, verb: Verb) -> Range<usize> {
-        let block = |first: usize, len: usize| PLAIN.len() + first..PLAIN.len() + first + len;
-        let own = |number: usize| block(number * self.slots, self.slots);
-        let any = |number: usize| block(4 * self.slots + number * self.spots(), self.spots());
-        match verb {
-            Verb::Peek => own(0),
-            Verb::Keep => own(1),
-            Verb::Give => own(2),
-            Verb::Cheat => own(3),
-            Verb::Look => any(0),
-            Verb::Show => any(1),
-            Verb::Snap => any(2),
-            Verb::Touch => any(3),
-        }
+        let number = VERBS.iter().position(|&other| other == verb).expect("each verb has a block");
+        let (own, any) = (number.min(OWN_VERBS), number.saturating_sub(OWN_VERBS));
+        let first = PLAIN.len() + own * self.slots + any * self.spots();
+        first..first + if number < OWN_VERBS { self.slots } else { self.spots() }
     }
 
     fn first_swap(&self) -> usize {
         self.block(Verb::Touch).end
     }
 
+    /// The place of a spot relative to `actor`: its own spots come first. `None` if the table does not have the spot.
+    #[inline]
+    fn place(&self, spot: Spot, actor: Seat) -> Option<usize> {
+        let owner = spot.seat();
+        (owner.index() < self.seats && spot.number() <= self.slots)
+            .then(|| owner.distance_from(actor, self.seats) * self.slots + spot.number() - 1)
+    }
+
     /// The index of a decision of `actor`. `None` if the table does not have a spot of the decision, or if the spot
     /// must be the actor's own and is not.
     pub fn to_index(&self, action: Action, actor: Seat) -> Option<usize> {
-        let place = |spot: Spot| {
-            let seat = spot.seat().index();
-            (seat < self.seats && spot.number() <= self.slots)
-                .then(|| spot.seat().distance_from(actor, self.seats) * self.slots + spot.number() - 1)
-        };
         match (action, action.aimed()) {
             (Action::Swap(one, other), _) => {
-                let (one, other) = (place(one)?, place(other)?);
+                let (one, other) = (self.place(one, actor)?, self.place(other, actor)?);
                 let (low, high) = (one.min(other), one.max(other));
                 (low < high).then(|| self.first_swap() + high * (high - 1) / 2 + low)
             }
             (_, Some((verb, spot))) => {
                 let block = self.block(verb);
-                place(spot).filter(|&at| at < block.len()).map(|at| block.start + at)
+                self.place(spot, actor).filter(|&at| at < block.len()).map(|at| block.start + at)
             }
             (plain, None) => plain_bit(plain).map(|bit| bit as usize),
         }
@@ -99,7 +96,7 @@ impl ActionSpace {
             return None;
         }
         let spot = |at: usize| Spot::new(actor.ahead(at / self.slots, self.seats), at % self.slots + 1);
-        let (own_verbs, any_verbs) = VERBS.split_at(4);
+        let (own_verbs, any_verbs) = VERBS.split_at(OWN_VERBS);
         let mut at = index - PLAIN.len();
         for (verbs, targets) in [(own_verbs, self.slots), (any_verbs, self.spots())] {
             if let Some(verb) = verbs.get(at / targets) {
@@ -133,50 +130,14 @@ impl ActionSpace {
     /// If the choices belong to a table with more seats or slots.
     #[inline]
     pub fn each(&self, choices: &Choices, actor: Seat, mut visit: impl FnMut(usize)) {
+        const FITS: &str = "the choices must belong to a table of the space";
         set_bits(choices.plain().into()).for_each(|bit| visit(bit as usize));
         let (verb, spots) = choices.aimed();
-        if !spots.is_empty() {
-            let (first, places) = (self.block(verb).start, self.places(spots, actor));
-            each_bit(places, |place| visit(first + place));
-            if !choices.touches().is_empty() {
-                let first = self.block(Verb::Touch).start;
-                each_bit(places, |place| visit(first + place));
-            }
+        for (verb, spots) in [(verb, spots), (Verb::Touch, choices.touches())] {
+            let first = self.block(verb).start;
+            spots.iter_from(actor).for_each(|spot| visit(first + self.place(spot, actor).expect(FITS)));
         }
-        if !choices.swappable().is_empty() {
-            self.each_swap(choices, actor, visit);
-        }
-    }
-
-    fn each_swap(&self, choices: &Choices, actor: Seat, mut visit: impl FnMut(usize)) {
-        let mut outside = choices.swappable();
-        // The place of each seat's first slot, indexed by the distance from the actor at a table of eight seats.
-        let mut first = [0; MAX_SEATS];
-        for (distance, seat) in actor.round(self.seats).enumerate() {
-            outside = outside.without(SpotSet::row(seat, self.slots));
-            first[seat.distance_from(actor, MAX_SEATS)] = distance * self.slots;
-        }
-        assert!(outside.is_empty(), "the choices must belong to a table of the space");
-        let place = |spot: Spot| first[spot.seat().index()] + spot.number() - 1;
-        let base = self.first_swap();
-        for (low, partners) in choices.swaps_from(actor) {
-            let low = place(low);
-            for high in partners.each() {
-                // Relabelling keeps the playing order, so `high` is the greater place.
-                let high = place(high);
-                visit(base + high * (high - 1) / 2 + low);
-            }
-        }
-    }
-
-    /// The spots relative to `actor` as bits, the actor's own first. Only slots and seats of the table take a bit.
-    #[inline]
-    fn places(&self, spots: SpotSet, actor: Seat) -> u128 {
-        let mut places = 0;
-        for (distance, seat) in actor.round(self.seats).enumerate() {
-            places |= u128::from(spots.slots_of(seat)) << (distance * self.slots);
-        }
-        places
+        choices.swaps().for_each(|swap| visit(self.to_index(swap, actor).expect(FITS)));
     }
 
     /// Fills a mask over the indices: true for the choices of `actor`, false elsewhere.
@@ -187,18 +148,5 @@ impl ActionSpace {
         assert_eq!(mask.len(), self.action_count(), "the mask must have one entry per index");
         mask.fill(false);
         self.each(choices, actor, |index| mask[index] = true);
-    }
-}
-
-/// Calls `visit` with the position of each set bit, lowest first.
-#[inline]
-fn each_bit(bits: u128, mut visit: impl FnMut(usize)) {
-    // Works on 64-bit words, because an instruction finds the lowest set bit of a word.
-    for (word, first) in [(bits as u64, 0), ((bits >> 64) as u64, 64)] {
-        let mut left = word;
-        while left != 0 {
-            visit(first + left.trailing_zeros() as usize);
-            left &= left - 1;
-        }
     }
 }

@@ -263,20 +263,16 @@ impl Pairs {
 /// Receives the legal decisions of a seat, kind by kind. [`Choices`] collects all of them; [`LegalityCheck`] checks a
 /// single decision.
 ///
-/// Decisions are passed as closures, so that a check computes only the kind that it needs. By default, each method
-/// ignores its kind.
+/// Decisions are passed as closures, so that a check computes only the kind that it needs.
 pub(crate) trait ChoiceSink {
     /// Offers a decision without a spot, which is legal if the condition holds.
-    #[inline]
-    fn allow(&mut self, _action: Action, _condition: impl FnOnce() -> bool) {}
+    fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool);
 
     /// Offers the targets of a verb: one verb in each phase, except that [`Verb::Touch`] comes with [`Verb::Snap`].
-    #[inline]
-    fn aim(&mut self, _verb: Verb, _spots: impl FnOnce() -> SpotSet) {}
+    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet);
 
     /// Offers the pairs of spots that may be swapped.
-    #[inline]
-    fn pair(&mut self, _pairs: impl FnOnce() -> Pairs) {}
+    fn pair(&mut self, pairs: impl FnOnce() -> Pairs);
 }
 
 impl ChoiceSink for Choices {
@@ -299,27 +295,6 @@ impl ChoiceSink for Choices {
     #[inline]
     fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
         self.pairs = pairs();
-    }
-}
-
-/// Collects only the targets of the phase's verb, and the spots that swaps may involve.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Aims {
-    pub(crate) targets: SpotSet,
-    pub(crate) swappable: SpotSet,
-}
-
-impl ChoiceSink for Aims {
-    #[inline]
-    fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
-        if verb != Verb::Touch {
-            self.targets = spots();
-        }
-    }
-
-    #[inline]
-    fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
-        self.swappable = pairs().spots;
     }
 }
 
@@ -399,11 +374,12 @@ impl Choices {
         (self.verb, self.spots)
     }
 
-    /// The swaps, with all seats relabelled relative to `from`: each spot, and its possible partners after it.
+    /// The swaps in order.
     #[inline]
-    pub(crate) fn swaps_from(&self, from: Seat) -> impl Iterator<Item = (Spot, SpotSet)> + use<> {
-        let turned = self.pairs.turned(from);
-        turned.spots.each().map(move |spot| (spot, turned.partners(spot)))
+    pub(crate) fn swaps(&self) -> impl Iterator<Item = Action> + use<> {
+        // Most sets have no pairs.
+        let Choices { seat, pairs, .. } = *self;
+        (!pairs.spots.is_empty()).then(|| pairs.iter_from(seat)).into_iter().flatten()
     }
 
     #[inline]
@@ -470,13 +446,11 @@ impl Choices {
     /// The legal decisions in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
-        let Choices { seat, plain, verb, spots, pairs, .. } = *self;
+        let Choices { seat, plain, verb, spots, .. } = *self;
         let plain = set_bits(plain.into()).map(|bit| PLAIN[bit as usize]);
         let aimed = spots.iter_from(seat).map(move |spot| verb.of(spot));
         let touches = self.touches().iter_from(seat).map(Action::Touch);
-        // Most sets have no pairs.
-        let pairs = (!pairs.spots.is_empty()).then(|| pairs.iter_from(seat)).into_iter().flatten();
-        plain.chain(aimed).chain(touches).chain(pairs)
+        plain.chain(aimed).chain(touches).chain(self.swaps())
     }
 
     /// The targets of the decisions with one spot: for example the spots that may be looked at, snapped or given.

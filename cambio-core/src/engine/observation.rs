@@ -1,6 +1,6 @@
 //! Observations: what one seat may know when it decides.
 
-use crate::engine::action::{Aims, ChoiceSink, Choices, LegalityCheck, Verb};
+use crate::engine::action::{ChoiceSink, Choices, LegalityCheck, Verb};
 use crate::engine::table::{CardSource, Phase, Table};
 use crate::rules::card::{Card, MAX_KINDS, PowerStep};
 use crate::rules::knob::{CallWhen, Gift, PowerUse, Redrop};
@@ -273,26 +273,22 @@ pub trait View {
         check.is_legal
     }
 
-    /// The spots that [`Choices::targets`] returns, without building the set of choices.
+    /// The targets of the decisions with one spot; see [`Choices::targets`].
     #[inline]
     fn targets(&self) -> SpotSet
     where
         Self: Sized,
     {
-        let mut aims = Aims::default();
-        offer(self, &mut aims);
-        aims.targets
+        self.choices().targets()
     }
 
-    /// The spots that [`Choices::swappable`] returns, without building the set of choices.
+    /// The spots that swaps may involve; see [`Choices::swappable`].
     #[inline]
     fn swappable(&self) -> SpotSet
     where
         Self: Sized,
     {
-        let mut aims = Aims::default();
-        offer(self, &mut aims);
-        aims.swappable
+        self.choices().swappable()
     }
 }
 
