@@ -289,13 +289,7 @@ impl SpotSet {
 
     /// All slots of the seats in `seats`.
     pub(crate) fn of_seats(seats: SeatSet) -> SpotSet {
-        let mut set = SpotSet::EMPTY;
-        let mut bits = seats.bits();
-        while bits != 0 {
-            set = set.union(SpotSet::of_seat(Seat::wrapped(bits.trailing_zeros() as u8)));
-            bits &= bits - 1;
-        }
-        set
+        seats.each().fold(SpotSet::EMPTY, |set, seat| set.union(SpotSet::of_seat(seat)))
     }
 
     /// Whether the spot is in the set.
@@ -359,8 +353,23 @@ impl SpotSet {
     /// ```
     #[inline]
     pub fn iter_from(self, from: Seat) -> impl Iterator<Item = Spot> + Clone + use<> {
+        // Works on 64-bit words, because an instruction finds the lowest set bit of a word. The low word has seats a to d.
         let turned = self.turned(from).0;
-        SpotIter { low: turned as u64, high: (turned >> 64) as u64, from }
+        let (mut low, mut high) = (turned as u64, (turned >> 64) as u64);
+        std::iter::from_fn(move || {
+            let spot = if low != 0 {
+                let spot = Spot(low.trailing_zeros() as u8);
+                low &= low - 1;
+                spot
+            } else if high != 0 {
+                let spot = Spot(64 + high.trailing_zeros() as u8);
+                high &= high - 1;
+                spot
+            } else {
+                return None;
+            };
+            Some(spot.turned_back(from))
+        })
     }
 
     /// The spots of `seat` in the set, ordered by slot.
@@ -442,34 +451,6 @@ const IN_BYTE: [[u8; 8]; 256] = {
     }
     table
 };
-
-/// The iterator of [`SpotSet::iter_from`].
-#[derive(Clone, Debug)]
-struct SpotIter {
-    low: u64,
-    high: u64,
-    from: Seat,
-}
-
-impl Iterator for SpotIter {
-    type Item = Spot;
-
-    // Works on 64-bit words, because an instruction finds the lowest set bit of a word. The low word has seats a to d.
-    #[inline]
-    fn next(&mut self) -> Option<Spot> {
-        if self.low != 0 {
-            let spot = Spot(self.low.trailing_zeros() as u8);
-            self.low &= self.low - 1;
-            Some(spot.turned_back(self.from))
-        } else if self.high != 0 {
-            let spot = Spot(64 + self.high.trailing_zeros() as u8);
-            self.high &= self.high - 1;
-            Some(spot.turned_back(self.from))
-        } else {
-            None
-        }
-    }
-}
 
 /// The methods that all bit sets share.
 macro_rules! bit_sets {

@@ -6,7 +6,7 @@ use crate::engine::event::{Event, Sink};
 use crate::engine::motion::Motion;
 use crate::engine::observation::View;
 use crate::rules::card::Card;
-use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
+use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use crate::{Action, Rules};
 
 /// How a card came to the table. Tensors encode the origin one-hot, in the order of the variants.
@@ -85,15 +85,6 @@ impl CardTraces {
         moves: [[0]; SPOTS],
         bounds: [[CardTrace::NONE; 4]; SPOTS],
     };
-
-    /// Clears the traces of the cards of the first `seats` seats.
-    fn clear_seats(&mut self, seats: usize) {
-        let spots = seats * MAX_SLOTS;
-        self.origins[..spots].fill([0; 3]);
-        self.turns[..spots].fill([NEVER]);
-        self.moves[..spots].fill([0]);
-        self.bounds[..spots].fill([CardTrace::NONE; 4]);
-    }
 
     /// Starts the trace of a card in an empty spot.
     #[inline]
@@ -300,12 +291,8 @@ impl CardHistory {
     }
 
     fn deal(&mut self, extra: SeatSet) {
-        self.turn = 0;
-        self.holds_public = false;
+        *self = CardHistory::new(&self.rules, self.seats.into());
         self.occupied = self.rules.dealt_spots(self.seats.into(), extra);
-        self.everyone().fill(SpotSet::EMPTY);
-        // Seats beyond the table never have cards.
-        self.traces.clear_seats(self.seats.into());
         for spot in self.occupied.each() {
             self.traces.begin(spot, Origin::Dealt, 0);
         }
