@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_core::rules::knob::{Bonus, MatchEnd, ScoreKnob};
+use cambio_core::rules::knob::{Bonus, MatchEnd, Score};
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::{Rules, RulesSpec};
 use cambio_exec::read_text;
@@ -30,8 +30,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         let text = read_text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
         let rules = RulesSpec::from_toml(&text).and_then(RulesSpec::validate);
         let rules = rules.map_err(|error| format!("{shown}: {error}"))?;
-        let most = (2..=8).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
-        let (cards, kinds) = (rules.deck().len(), rules.kinds().len());
+        let (cards, kinds, most) = (rules.deck().len(), rules.kinds().len(), rules.max_seats());
         writeln!(out, "{shown}: `{}`, {cards} cards of {kinds} kinds, 2 to {most} seats", rules.name())?;
         for worth in CardValue::all(&rules) {
             writeln!(out, "{}", filled(&worth.to_string(), "             "))?;
@@ -45,7 +44,7 @@ pub(super) fn run(args: &Args) -> CliResult {
             ("call_failure", spec.call_failure),
             ("lowest_bonus", spec.lowest_bonus),
         ] {
-            if bonus != Bonus::Add(0) && spec.score != ScoreKnob::Points {
+            if bonus != Bonus::Add(0) && spec.score != Score::Points {
                 writeln!(out, "note: `{knob}` has no effect without `score = \"points\"`")?;
             }
         }

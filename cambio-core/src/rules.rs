@@ -379,6 +379,11 @@ impl Rules {
         self.0.covers(seats)
     }
 
+    /// The maximum number of seats.
+    pub fn max_seats(&self) -> usize {
+        (2..=MAX_SEATS).rev().find(|&seats| self.covers(seats).is_ok()).unwrap_or(2)
+    }
+
     /// The same rules with matches of one round. Their name says so.
     ///
     /// ```

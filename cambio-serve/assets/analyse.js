@@ -1,6 +1,6 @@
 // The page that advises: a table that the reader sets up, and the value of each decision in it.
 import { back, capital, front, spoken, withNames } from "./cards.js";
-import { h, LETTERS, listed, RULES, rulesName } from "./common.js";
+import { h, LETTERS, listed, remembered, RULES, rulesName } from "./common.js";
 import { number } from "./parts.js";
 import { grouped } from "./published.js";
 import { ask } from "./transport.js";
@@ -18,24 +18,22 @@ const UNKNOWN = { face: "?", seen: "" };
 // The position that is shown: rules, kinds of cards, seat of the reader, the cards by seat and slot (null for an empty slot), and the
 // other fields of its text.
 let shown = null;
-const presets = await ask("api/options").then(({ presets }) => presets);
 
-function begin(name, seats) {
-  const { kinds, hand, slots } = presets.find((one) => one.name === name);
-  // At most tables, players have seen two of their cards.
-  const cards = (letter) => Array.from({ length: hand }, (_, slot) => ({ face: "?", seen: letter !== "a" && slot >= hand - 2 ? letter : "" }));
-  const layouts = [...LETTERS.slice(0, seats)].map(cards);
-  shown = { rules: name, kinds, slots, seat: "a", layouts, moment: "start", turn: 1, held: null, pile: [], caller: "", others: {} };
+// Sets up the start of a round under these rules: a preset, a rule file, or the rules of a position. The reader knows no card yet.
+async function begin(rules, seats) {
+  take(await ask("api/position", { rules, seats }));
+  shown.layouts[LETTERS.indexOf(shown.seat)].fill(null).forEach((_, slot, cards) => { cards[slot] = { ...UNKNOWN }; });
+  Object.assign(shown, { moment: "start", held: null, pile: [], others: {} });
 }
 
 // Reads the answer of `api/position`.
-function take({ position, rules, fields, kinds, seat, slots }) {
+function take({ position, rules, fields, kinds, seat, slots, max_seats: mostSeats }) {
   const others = Object.fromEntries(fields.filter(([name]) => name.length > 1));
   const card = (text) => (text === "-" ? null : { face: text.split("/")[0], seen: text.includes("/") ? text.split("/")[1] : text === "?" ? "" : seat });
   const layouts = fields.filter(([name]) => name.length === 1).map(([, text]) => (text === "-" ? [] : text.split(",").map(card)));
   const pile = others.pile ? others.pile.split(",").flatMap((one) => Array(Number(one.split("*")[1] ?? 1)).fill(one.split("*")[0])) : [];
   const moment = MOMENTS[others.phase ?? "start"] ? others.phase ?? "start" : "";
-  shown = { rules, kinds, slots, seat, layouts, moment, turn: Number(others.turns ?? 1), held: others.held ?? null, pile, caller: others.calls ?? "", others };
+  shown = { rules, kinds, slots, mostSeats, seat, layouts, moment, turn: Number(others.turns ?? 1), held: others.held ?? null, pile, caller: others.calls ?? "", others };
   // The page has no words for some moments: it keeps their fields.
   const sorted = (line) => line.split(" ").sort().join(" ");
   if (sorted(text()) !== sorted(position)) shown.moment = "";
@@ -107,10 +105,12 @@ function show(said, ...more) {
   answer.replaceChildren(...said);
   details.replaceChildren(...more);
 }
-const line = h("input", { type: "text", spellcheck: "false", autocomplete: "off", "aria-label": "The position as text", onchange: () => open(line.value.trim()) });
+// Enter reads the text and then asks.
+let reading = null;
+const line = h("input", { type: "text", spellcheck: "false", autocomplete: "off", "aria-label": "The position as text", onchange: () => { reading = open(line.value.trim()); } });
 
 function choose(label, values, chosen, onchange) {
-  return h("label", { class: "field" }, h("span", {}, label), h("select", { id: label, onchange: ({ target }) => { onchange(target.value); draw(); } },
+  return h("label", { class: "field" }, h("span", {}, label), h("select", { id: label, onchange: ({ target }) => Promise.resolve(target.value).then(onchange).then(draw, trouble) },
     ...values.map(([value, words]) => h("option", { value, selected: value === chosen }, words))));
 }
 
@@ -135,11 +135,11 @@ function draw() {
 
 function redraw() {
   const { layouts, moment, held, pile, caller, turn, seat } = shown;
-  const preset = presets.find(({ name }) => name === shown.rules);
-  const count = preset?.seats ?? layouts.length;
+  const own = remembered("wish").file;
   line.value = text();
   show([]);
-  const rules = [...Object.keys(RULES).map((name) => [name, rulesName(name)]), ...(RULES[shown.rules] ? [] : [[shown.rules, preset ? preset.name : "house rules"]])];
+  const rules = [...Object.keys(RULES).map((name) => [name, rulesName(name)]), ...(own ? [[own, "my own rule file"]] : []),
+    ...(RULES[shown.rules] ? [] : [[shown.rules, shown.rules.startsWith("{") ? JSON.parse(shown.rules).name ?? "house rules" : shown.rules]])];
   const others = [...LETTERS.slice(0, layouts.length)].filter((letter) => letter !== seat);
   const moments = [...Object.entries(MOMENTS).map(([name, [words]]) => [name, words]), ...(moment ? [] : [["", `As in the text${shown.others.phase ? `: ${shown.others.phase}` : ""}`]])];
   const order = [seat, ...others];
@@ -147,10 +147,10 @@ function redraw() {
   const add = (index) => (label) => { pile.splice(index, 0, label); draw(); };
   main.replaceChildren(h("h1", {}, "What should I do?"),
     h("p", { class: "facts" }, "Set up what you see at your table: tap a card to choose its face and the players who have seen it. Then ask."),
-    h("form", { class: "analyse", onsubmit: (event) => { event.preventDefault(); advise(event.submitter); } },
+    h("form", { class: "analyse", onsubmit: (event) => { event.preventDefault(); Promise.resolve(reading).then(advise); } },
       h("div", { class: "columns" },
-        choose("Rules", rules, shown.rules, (name) => begin(name, Math.min(layouts.length, presets.find((one) => one.name === name).seats))),
-        choose("Players", Array.from({ length: count - 1 }, (_, index) => [String(index + 2), String(index + 2)]), String(layouts.length), (seats) => (preset ? begin(shown.rules, Number(seats)) : null))),
+        choose("Rules", rules, shown.rules, (name) => begin(name, layouts.length)),
+        choose("Players", Array.from({ length: shown.mostSeats - 1 }, (_, index) => [String(index + 2), String(index + 2)]), String(layouts.length), (seats) => begin(shown.rules, Number(seats)))),
       h("div", { class: "felt" }, ...order.map((letter) => layout(layouts[LETTERS.indexOf(letter)], LETTERS.indexOf(letter))),
         h("div", { class: "layout" }, h("h2", {}, moment === "held" ? "Your hand, and the pile" : "The pile: its top, and cards that are out"),
           h("ol", {}, ...(moment === "held" ? [h("li", {}, cardButton("held", held ?? "?", "The card in your hand", "", () => pick("The card in your hand", held, (label) => { shown.held = label; draw(); })), h("small", {}, "in your hand"))] : []),
@@ -174,7 +174,10 @@ async function copyLink(event) {
 
 const trouble = (error) => show([h("p", { class: "trouble", role: "alert" }, withNames(capital(error.message), shown.kinds))]);
 
-async function advise(button) {
+async function advise() {
+  // A text that is not a position stays, with its error.
+  if (line.value.trim() !== text()) return undefined;
+  const button = main.querySelector("[type=submit]");
   if (shown.moment === "held" && !shown.held) return trouble({ message: "choose the card in your hand first" });
   const position = text();
   history.replaceState(null, "", `#position=${encodeURIComponent(position)}`);
@@ -240,7 +243,7 @@ async function open(position) {
     take(await ask("api/position", { position }));
     draw();
   } catch (error) {
-    if (!shown) begin("classic", 2);
+    if (!shown) await begin("classic", 2);
     if (!result.isConnected) draw();
     line.value = position;
     trouble(error);
@@ -250,7 +253,4 @@ async function open(position) {
 const linked = () => new URLSearchParams(location.hash.slice(1)).get("position");
 addEventListener("hashchange", () => { if (linked() && linked() !== text()) open(linked()); });
 if (linked()) await open(linked());
-else {
-  begin("classic", 2);
-  draw();
-}
+else await begin("classic", 2).then(draw);

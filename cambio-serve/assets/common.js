@@ -105,7 +105,7 @@ const KINDS = {
   pace: chosen("pace", "normal"), clock: chosen("clock", "0"), windows: chosen("windows", "known"), adviser: chosen("adviser", "learned"), sounds: flag(false),
   // The settings of the start page: the last match, and whether the guide was shown.
   wish: group({
-    rules: text("classic"), opponents: when((value) => areAll(isText)(value) && value.length > 0 && value.length <= MOST, [LEVELS[1].spec, LEVELS[1].spec]), seat,
+    rules: text("classic"), file: text(""), opponents: when((value) => areAll(isText)(value) && value.length > 0 && value.length <= MOST, [LEVELS[1].spec, LEVELS[1].spec]), seat,
     notes: flag(true), practice: flag(true), one_round: flag(false), reaction: oneOf(REACTIONS, null),
   }),
   guided: flag(false),

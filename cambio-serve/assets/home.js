@@ -18,7 +18,7 @@ function start(options) {
   const wish = remembered("wish");
   const preset = (name) => options.presets.find((one) => one.name === name);
   // Another version of the program can have other rules.
-  if (!preset(wish.rules)) wish.rules = "classic";
+  if (!preset(wish.rules) && wish.rules !== "file") wish.rules = "classic";
   const problem = h("p", { class: "trouble", role: "alert", hidden: true });
   const summary = h("p", { class: "summary", "aria-live": "polite" });
   const field = (label, input, note) => h("label", { class: "field" }, h("span", {}, label), input, note ? h("small", {}, note) : null);
@@ -33,7 +33,7 @@ function start(options) {
     h("span", { class: "fan" }, ...labels.map((label) => picture(preset(name).kinds.find((kind) => kind.label === label)))), h("b", {}, rulesName(name)), h("small", {}, about))),
   h("label", { class: "game-card" }, radio("other"), h("b", {}, "Other rules"), h("small", {}, "Variants of the original deck, or your own house rules."), others));
   if (!RULES[wish.rules]) others.value = wish.rules;
-  const file = h("textarea", { rows: 6, spellcheck: "false", placeholder: "base = \"classic\"\nname = \"my table\"\nhand = 6" });
+  const file = h("textarea", { rows: 6, spellcheck: "false", placeholder: "base = \"classic\"\nname = \"my table\"\nhand = 6" }, wish.file);
   const fileField = field("Rule file", file, "Name a preset as `base`, then list only what differs. `cambio rules classic` prints a complete file.");
   const rulesBox = h("div", { class: "rules-box" });
   const chosenRules = () => {
@@ -115,7 +115,7 @@ function start(options) {
   async function open(event) {
     event.preventDefault();
     const body = request();
-    if (chosenRules() !== "file") remember("wish", body);
+    remember("wish", { ...body, rules: chosenRules(), file: file.value });
     try {
       if (guided.checked) await openLesson(1);
       else location.href = `play.html?table=${await openTable({ ...body, seed: seed.value.trim() || null })}`;

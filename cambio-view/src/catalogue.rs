@@ -2,7 +2,7 @@
 
 use cambio_agents::{AgentSpec, Param, ParamValue, Roster};
 use cambio_core::Rules;
-use cambio_core::rules::{MAX_SEATS, PRESETS};
+use cambio_core::rules::PRESETS;
 use serde::Serialize;
 
 use crate::config::PERSON_NAME;
@@ -100,9 +100,6 @@ impl TableOption {
 struct PresetOption {
     name: &'static str,
     in_short: [String; 3],
-    seats: usize,
-    hand: usize,
-    slots: usize,
     kinds: Vec<KindView>,
     worth: Vec<CardValue>,
 }
@@ -201,10 +198,8 @@ impl Catalogue {
     pub(crate) fn options(&self) -> TableOptions {
         let preset = |name: &'static str| {
             let rules = Rules::preset(name).expect("the shipped presets are rules");
-            let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
             let (kinds, worth) = (KindView::all(&rules), CardValue::all(&rules));
-            let hand = rules.spec().hand.count();
-            PresetOption { name, in_short: rules_in_short(&rules), seats, hand, slots: rules.slots(), kinds, worth }
+            PresetOption { name, in_short: rules_in_short(&rules), kinds, worth }
         };
         let mut agents = Vec::new();
         for entry in self.roster.entries().iter().filter(|entry| !entry.sees_all) {

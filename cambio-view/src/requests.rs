@@ -23,10 +23,13 @@ pub(crate) fn seed(text: &str) -> Result<Seed, RequestError> {
     read_seed(text).map_err(|what| RequestError::invalid(format!("the seed is `{text}`; {what}")))
 }
 
-/// Parses the name of a preset or the text of a rule file.
+/// Parses the name of a preset, the text of a rule file, or rules in JSON as a position has them.
 fn rules_of(text: &str) -> Result<Rules, RequestError> {
-    let rules =
-        if text.contains('=') { RulesSpec::from_toml(text).and_then(RulesSpec::validate) } else { Rules::preset(text) };
+    let rules = match serde_json::from_str(text) {
+        Ok(json) => RulesSpec::from_json(&json).and_then(RulesSpec::validate),
+        Err(_) if text.contains('=') => RulesSpec::from_toml(text).and_then(RulesSpec::validate),
+        Err(_) => Rules::preset(text),
+    };
     rules.map_err(RequestError::invalid)
 }
 
@@ -234,14 +237,26 @@ pub(crate) struct PositionRequest {
     /// A position of a recorded match.
     #[serde(default)]
     from: Option<MatchPosition>,
+    /// The first decision of a match for this many seats, under these rules.
+    #[serde(default)]
+    seats: usize,
+    #[serde(default)]
+    rules: String,
 }
 
 impl PositionRequest {
     /// The position.
     ///
     /// # Errors
-    /// If the text is not a position or the record not a record, and if the record has no such position with a seat to act.
+    /// If the text is not a position or the record not a record, if the record has no such position with a seat to act, or if the
+    /// rules are not valid for the number of seats.
     pub(crate) fn read(&self) -> Result<Position, RequestError> {
+        if !self.rules.is_empty() {
+            let playing = Playing::new(&rules_of(&self.rules)?, self.seats, Key::new(0, 0));
+            let playing = playing.map_err(RequestError::invalid)?;
+            let turn = playing.turn().expect("a match begins with a decision");
+            return Ok(Position::new(&turn.view, playing.totals(), playing.rounds()));
+        }
         let Some(MatchPosition { record, round, decision }) = &self.from else {
             return self.position.trim().parse().map_err(|error: ParseError| RequestError::invalid(error));
         };
@@ -262,9 +277,10 @@ struct PositionView {
     rules: String,
     fields: Vec<(String, String)>,
     seat: char,
-    /// The kinds of cards, and the number of slots.
+    /// The kinds of cards, the number of slots, and the maximum number of seats.
     kinds: Vec<KindView>,
     slots: usize,
+    max_seats: usize,
 }
 
 /// A position as JSON.
@@ -279,6 +295,7 @@ pub(crate) fn position_in_json(position: &Position) -> String {
         seat: view.seat().letter(),
         kinds: KindView::all(view.rules()),
         slots: view.rules().slots(),
+        max_seats: view.rules().max_seats(),
     };
     serde_json::to_string(&shown).expect("plain data serializes")
 }
