@@ -109,7 +109,7 @@ fn a_policy_does_not_depend_on_threads_or_interruptions() {
 #[test]
 fn a_general_network_does_not_depend_on_threads() {
     let evaluation = Evaluation { deals: 32, ..recipe().evaluation };
-    let recipe = Recipe { systems: Some(3), matches: 8 * 66, generation: 8, evaluation, ..recipe() };
+    let recipe = Recipe { systems: Some(3), matches: 4 * 66, evaluation, ..recipe() };
     let files = learned_twice("general", &recipe, &rules(), &[65]);
     let network = &files.iter().find(|(name, _)| name == "network.net").unwrap().1;
     let (network, _) = Network::from_bytes(network).unwrap();
@@ -121,7 +121,7 @@ fn a_general_network_does_not_depend_on_threads() {
 /// Regression test: a responder that began with the general network could not be resumed, and other inputs in its recipe were a panic.
 #[test]
 fn a_general_network_learns_under_one_rule_system() {
-    let own = Recipe { from: Some(Recipe::SHIPPED.to_owned()), ..recipe() };
+    let own = Recipe { from: Some(Recipe::SHIPPED.to_owned()), matches: 4 * 66, ..recipe() };
     let files = learned_twice("one-system", &own, &rules(), &[65]);
     assert!(text(&files, "recipe.toml").contains("inputs = [\"general\"]"));
     let other = Recipe { inputs: Some(vec!["witnesses".to_owned()]), ..own };

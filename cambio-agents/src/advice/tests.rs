@@ -164,7 +164,7 @@ fn advice_for_a_first_turn_agrees_with_the_review() {
     let (deals, mut squares, mut outside) = (if is_full() { 300 } else { 10 }, 0.0, 0);
     for deal in 0..deals {
         let mut playing = Playing::new(&rules, 2, Key::new(8, deal)).unwrap();
-        let mut reviewer = Reviewer::new(&rules, 2, 1000).with_seed(deal);
+        let mut reviewer = Reviewer::new(&rules, 2, 500).with_seed(deal);
         reviewer.round_begins(&playing.standing());
         playing.events().iter().for_each(|event| reviewer.event(event));
         let _ = reviewer.review(playing.state(), Action::Draw);
@@ -173,7 +173,7 @@ fn advice_for_a_first_turn_agrees_with_the_review() {
         let turn = playing.turn().unwrap();
         assert!(matches!(turn.view.table().phase(), Phase::Held(_)));
         let position = Position::new(&turn.view, playing.totals(), playing.rounds());
-        let settings = AdviceSettings { games: Some(4000), seed: deal, ..AdviceSettings::default() };
+        let settings = AdviceSettings { games: Some(2000), seed: deal, ..AdviceSettings::default() };
         let (policy, past) = &mut begin(&position, &settings).unwrap().0[0];
         let choice = policy.decide(&turn.view, past);
         let review = reviewer.review(playing.state(), choice);

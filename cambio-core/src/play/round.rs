@@ -20,7 +20,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// A round that is not dealt yet, for a table of this setup.
+    /// A round of this setup that is not dealt yet.
     pub(crate) fn new(setup: &Setup) -> Round {
         Round { state: State::empty(setup, Order::Dealt), decisions: 0, events: Vec::new() }
     }
