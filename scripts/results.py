@@ -737,13 +737,11 @@ def drawn(file, kind, data, options):
     return f"{text}\n{line(text)}"
 
 
-TABLES = {
-    name: globals()[name]
-    for name in (
-        "agents benchmarks call_fields call_rules coverage differences exploitability matrix pivot pooled printed seats "
-        "seats_together suite suite_correlation systems value"
-    ).split()
-}
+names = (
+    "agents benchmarks call_fields call_rules coverage differences exploitability matrix pivot pooled printed seats "
+    "seats_together suite suite_correlation systems value"
+)
+TABLES = {name: globals()[name] for name in names.split()}
 PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets card chart iterations".split()}
 
 

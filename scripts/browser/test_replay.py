@@ -196,17 +196,14 @@ class ReplayChecks(Checks):
             self.is_well(page, f"the advice at {width} px")
             reload(page, "#held")
             assert page.input_value(line) == text
-        for position, found in [
-            ("classic a=7s,7s,?,? b=?,?,?,?", ".trouble:has-text('but the deck has 1')"),
-            (text, ".advice tbody"),
-        ]:
+        impossible = "classic a=7s,7s,?,? b=?,?,?,?"
+        for position, found in [(impossible, ".trouble:has-text('but the deck has 1')"), (text, ".advice tbody")]:
             page.fill(line, position)
             page.press(line, "Enter")
             page.wait_for_selector(found)
         # Under the rule file of the last match.
-        page.evaluate(
-            "localStorage.setItem('cambio.wish', JSON.stringify({ file: 'base = \"classic\"\\nname = \"mine\"\\nhand = 6' }))"
-        )
+        wish = json.dumps({"file": 'base = "classic"\nname = "mine"\nhand = 6'})
+        page.evaluate("(wish) => localStorage.setItem('cambio.wish', wish)", wish)
         reload(page, ".analyse")
         page.select_option("#Rules", label="my own rule file")
         click(page, "#a6", "dialog")
