@@ -286,8 +286,10 @@ export function endButtons(table, { seat, kinds }, { scene }, place) {
     complete(deal, status);
     buttons.push(copyResult(deal));
   }
-  if (isServer) return buttons;
   const request = requestOf(table);
+  // Another person plays by the same rules with this file.
+  if (request?.rules?.includes("=")) buttons.push(h("button", { type: "button", onclick: () => saveAs("rules.toml", request.rules) }, "Save the rules"));
+  if (isServer) return buttons;
   if (request) buttons.push(copyButton("Challenge a friend", "Copies a link that opens a table with the same cards and opponents", async () => ({ text: dealLink(request), done: "Link copied" })));
   return [...buttons, shareButton(() => recordOf(table))];
 }

@@ -125,7 +125,7 @@ function begin(hello) {
           h("p", { class: "row" },
             review ? h("a", { class: "button narrow", href: review }, "Back to the review") : "",
             h("a", { class: "button", href: "./" }, "Back to the start"),
-            h("button", { type: "button", onclick: leave }, "End the match"))))));
+            h("button", { type: "button", id: "end", onclick: leave }, "End the match"))))));
     // The guide is beside the table if there is room, otherwise above it.
     if (guide && matchMedia("(min-width: 60rem)").matches) main.querySelector(".side").prepend(guide.element);
     else if (guide) stage.before(guide.element);
@@ -502,6 +502,7 @@ function conclude(step) {
   const button = (words, onclick, rest = {}) => h("button", { type: "button", onclick, ...rest }, words);
   const first = { class: "primary", id: "again" };
   say(h("b", {}, sentenceOf(step, current.cast)));
+  document.getElementById("end").hidden = Boolean(step.end.ranks);
   buttons.replaceChildren(...(step.end.ranks
     ? [review ? link(review, "Back to the review", { id: "again", class: "button primary" }) : button("Play again", again, first),
       link(`watch.html?table=${number}`, "Review"), button("Share", null, { popovertarget: "share" }),

@@ -238,7 +238,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     return h("table", { class: "choices" }, h("tbody", {}, ...all.map((one, place) => h("tr", { class: one.action === action ? "played" : "" },
       h("th", { scope: "row" }, capital(choiceOf(by, one.action, cast)), one.action === action ? h("small", {}, "played") : ""),
       h("td", { class: "distance", "aria-hidden": "true" }, bar(place ? one.mean / most : 0)),
-      h("td", {}, !place ? "best" : one.grade === "best" ? "as good" : one.grade),
+      h("td", {}, !place ? "best" : one.grade === "best" ? "perhaps as good" : one.grade),
       h("td", { class: "cost" }, place ? hundreds(one) : "")))));
   }
 
