@@ -5,9 +5,9 @@ use cambio_core::view::CardHistory;
 use cambio_core::{Action, Position, Seat, State};
 use serde::Serialize;
 
-use crate::compare::{Comparer, Comparison, DecisionValue, Effort, as_text, grouped};
+use crate::compare::{Comparer, DecisionComparison, DecisionValue, Effort, as_text, grouped};
 use crate::inference::WorldSample;
-use crate::playout::is_plausible;
+use crate::playout::{is_plausible, limit_turns};
 use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
 use crate::search::BlueprintName;
 use crate::value::{Utility, Valuer};
@@ -63,7 +63,7 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Advises the seat to act. `goes_on` is called before each world; when it returns false, the advice has the
+    /// Advises the seat to act. `goes_on` is called before each world that is played; when it returns false, the advice has the
     /// precision that was reached.
     ///
     /// ```
@@ -96,7 +96,11 @@ impl Advice {
         let (policies, valuer) = begin(position, settings)?;
         let (knowledge, seed) = (position.knowledge(), mix(settings.seed ^ 0x0adc_1ce0));
         let mut draw = |block: u64, worlds: u32| {
-            let world = |number: u32| knowledge.sample(&view, &mut SplitMix::new(mix(seed ^ block), number));
+            let world = |number: u32| {
+                let mut world = knowledge.sample(&view, &mut SplitMix::new(mix(seed ^ block), number));
+                limit_turns(&mut world);
+                world
+            };
             WorldSample::uniform((0..worlds).map(world).collect())
         };
         let lowest = draw(0, LOWEST_WORLDS).worlds.iter().filter(|world| has_fewest_points(world, seat)).count();
@@ -110,14 +114,14 @@ impl Advice {
         }
         let effort = Effort {
             selection: 2400,
-            measured: MAX_MEASURED,
-            worlds: settings.games.unwrap_or(MAX_WORLDS),
+            max_measured: MAX_MEASURED,
+            worlds: settings.games.map_or(MAX_WORLDS, |games| games.max(1)),
             precision: settings.games.is_none().then_some(PRECISION),
             z: simultaneous_quantile(2 * groups.len().min(MAX_MEASURED) - 1),
         };
         let mut comparer = Comparer::new(&view, policies, &valuer, &mut draw, effort, seed);
         comparer.goes_on = goes_on;
-        let Comparison { decisions, games } = comparer.compare(groups, 0);
+        let DecisionComparison { decisions, games } = comparer.compare(groups, 0);
         Ok(Advice {
             seat,
             of_match: valuer.utility() == Utility::Match,

@@ -19,7 +19,6 @@ use cambio_core::{Action, Card, Event, Observation, State};
 use serde::{Serialize, Serializer};
 
 use crate::inference::WorldSample;
-use crate::playout::limit_turns;
 use crate::policy::{Blueprint, BlueprintHistory, Policy as _, PublicHistory as _};
 use crate::reason::{Continuations, GameMarks, reason};
 use crate::value::Valuer;
@@ -29,8 +28,8 @@ const BLOCK_WORLDS: u32 = 250;
 const MAX_BLOCK: u32 = 10_000;
 /// A selection or a measurement plays in at least this many worlds, even after an interrupt.
 const MIN_WORLDS: u32 = 20;
-/// The numbers of decisions in all playouts after which a round of the selection, and a measurement with a precision, end. They limit the
-/// time to some three seconds.
+/// The numbers of decisions in all playouts after which a round of the selection, and a measurement with a precision, end: some three
+/// seconds.
 const SELECTION_DECISIONS: u64 = 60_000;
 const MAX_DECISIONS: u64 = 2_500_000;
 /// The number of times that a better decision, found by the measurement, becomes the best, and everything is measured again.
@@ -159,6 +158,11 @@ pub struct DecisionValue {
 }
 
 impl DecisionValue {
+    /// The decision and those that are alike.
+    pub(crate) fn group(&self) -> AlikeDecisions {
+        [&[self.action], &*self.alike].concat()
+    }
+
     /// Whether the decision may be the best: its cost is not shown to be above 0.
     pub fn may_be_best(&self) -> bool {
         self.cost.is_none_or(|cost| cost.low() <= 0.0)
@@ -175,14 +179,14 @@ fn as_texts<S: Serializer>(actions: &[Action], serializer: S) -> Result<S::Ok, S
 
 /// The values of the decisions of a seat, the best decision first.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Comparison {
+pub struct DecisionComparison {
     /// The decisions.
     pub decisions: Vec<DecisionValue>,
     /// The number of games after the best decision.
     pub games: u32,
 }
 
-impl Comparison {
+impl DecisionComparison {
     /// The best decision.
     pub fn best(&self) -> Action {
         self.decisions[0].action
@@ -194,7 +198,7 @@ impl Comparison {
     }
 
     /// Replaces the values of decisions by later ones with the same best decision.
-    pub(crate) fn update(&mut self, later: Comparison) {
+    pub(crate) fn update(&mut self, later: DecisionComparison) {
         self.decisions.retain(|own| later.of(own.action).is_none());
         self.decisions.extend(later.decisions);
         self.games = later.games;
@@ -214,7 +218,7 @@ pub(crate) struct Effort {
     /// The number of playouts of all decisions together in each round of the selection.
     pub(crate) selection: u32,
     /// The maximum number of decisions that are measured.
-    pub(crate) measured: usize,
+    pub(crate) max_measured: usize,
     /// The maximum number of worlds in a measurement.
     pub(crate) worlds: u32,
     /// The half-width at which a cost is known well enough; for a large cost, a quarter of the cost is enough. `None` to play in all
@@ -233,7 +237,7 @@ pub(crate) struct Comparer<'a> {
     /// Draws worlds, given the number of the block and of the worlds.
     draw: &'a mut dyn FnMut(u64, u32) -> WorldSample,
     effort: Effort,
-    /// Called before each world; when it returns false, the comparison has the precision that was reached.
+    /// Called before each world that is played; when it returns false, the comparison has the precision that was reached.
     pub(crate) goes_on: &'a dyn Fn() -> bool,
     seed: u64,
     /// The number of blocks so far.
@@ -256,17 +260,17 @@ impl<'a> Comparer<'a> {
 
     /// Compares groups of decisions. The first `fixed` groups are measured in any case, and the first of these is the best decision
     /// until another one is shown to be better.
-    pub(crate) fn compare(&mut self, mut groups: Vec<AlikeDecisions>, fixed: usize) -> Comparison {
+    pub(crate) fn compare(&mut self, mut groups: Vec<AlikeDecisions>, fixed: usize) -> DecisionComparison {
         let others = groups.split_off(fixed);
         groups.extend(self.select(others));
-        groups.truncate(self.effort.measured);
+        groups.truncate(self.effort.max_measured);
         let mut corrections = 0;
         loop {
             let measured = self.measure(groups, self.effort.worlds);
             let excess = |at: usize| self.of_seat(&measured[at].costs).estimate(self.effort.z);
             let better = (1..measured.len()).filter(|&at| excess(at).mean + excess(at).half < 0.0);
             let better = better.min_by(|&one, &other| excess(one).mean.total_cmp(&excess(other).mean));
-            let Some(better) = better.filter(|_| corrections < MAX_CORRECTIONS && self.goes_on(MAX_DECISIONS)) else {
+            let Some(better) = better.filter(|_| corrections < MAX_CORRECTIONS && (self.goes_on)()) else {
                 return self.comparison(&measured);
             };
             groups = measured.into_iter().map(|own| own.alike).collect();
@@ -275,8 +279,8 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Measures groups of decisions against the first one.
-    pub(crate) fn measured(&mut self, groups: Vec<AlikeDecisions>, worlds: u32) -> Comparison {
+    /// Compares groups of decisions with the first one.
+    pub(crate) fn compare_with_first(&mut self, groups: Vec<AlikeDecisions>, worlds: u32) -> DecisionComparison {
         let measured = self.measure(groups, worlds);
         self.comparison(&measured)
     }
@@ -301,7 +305,8 @@ impl<'a> Comparer<'a> {
     pub(crate) fn measure(&mut self, groups: Vec<AlikeDecisions>, worlds: u32) -> Vec<Measured> {
         let mut live: Vec<Measured> = groups.into_iter().map(Measured::new).collect();
         let (Effort { precision, z, .. }, mut known) = (self.effort, Vec::new());
-        let (block, limit) = precision.map_or((MAX_BLOCK, u64::MAX), |_| (BLOCK_WORLDS, MAX_DECISIONS));
+        let (block, limit) =
+            precision.map_or((MAX_BLOCK, u64::MAX), |_| (BLOCK_WORLDS, self.decisions + MAX_DECISIONS));
         while live[0].number() < worlds && (live[0].number() < MIN_WORLDS || self.goes_on(limit)) {
             let left = worlds - live[0].number();
             self.play_block(&mut live, block.min(left), limit);
@@ -364,7 +369,6 @@ impl<'a> Comparer<'a> {
         if !self.policies.iter().any(|(policy, _)| policy.gambles()) {
             world.ask_knowing_only();
         }
-        limit_turns(&mut world);
         let mut pasts: Vec<BlueprintHistory> = self.policies.iter().map(|(_, past)| past.clone()).collect();
         let (mut marks, mut action) = (GameMarks::of(&world), Some(action));
         while let Some(actor) = world.actor() {
@@ -383,9 +387,9 @@ impl<'a> Comparer<'a> {
     }
 
     /// The values of the decisions, the first of which is the best.
-    pub(crate) fn comparison(&self, measured: &[Measured]) -> Comparison {
+    pub(crate) fn comparison(&self, measured: &[Measured]) -> DecisionComparison {
         let decisions = measured.iter().map(|own| own.value(&measured[0], self.view, self.effort.z)).collect();
-        let mut comparison = Comparison { decisions, games: measured[0].number() };
+        let mut comparison = DecisionComparison { decisions, games: measured[0].number() };
         comparison.sort();
         comparison
     }

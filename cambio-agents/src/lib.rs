@@ -66,7 +66,7 @@ pub use advantage::{AdvantageEstimator, DecisionAdvantage};
 pub use advice::{Advice, AdviceSettings};
 pub use belief::{Belief, Likelihood};
 pub use call_rule::CallRule;
-pub use compare::{Comparison, DecisionValue, MeanEstimate};
+pub use compare::{DecisionComparison, DecisionValue, MeanEstimate};
 pub use external::{end_bots, interrupt, is_interrupted};
 pub use guarded::{Guarded, panic_message};
 pub use heuristic::{HeuristicParams, Preset};

@@ -6,6 +6,7 @@
 //! Worlds are resampled by their likelihood. A cost is certain only if the effective number of worlds is at least
 //! [`MIN_EFFECTIVE_WORLDS`]. The decision taken counts as the best until another one is shown to be better.
 
+use std::cell::Cell;
 use std::iter::once;
 
 use cambio_core::engine::Dice;
@@ -15,7 +16,7 @@ use cambio_core::{Action, Briefing, Card, Event, Observation, Phase, Rules, Seat
 use serde::Serialize;
 
 use crate::compare::{
-    AlikeDecisions, Comparer, Comparison, DecisionValue, Effort, MeanAccumulator, MeanEstimate, grouped,
+    AlikeDecisions, Comparer, DecisionComparison, DecisionValue, Effort, MeanAccumulator, MeanEstimate, grouped,
 };
 use crate::inference::{Inference, SamplingSettings, WorldSample};
 use crate::playout::is_plausible;
@@ -91,9 +92,9 @@ pub struct DecisionReview {
     pub is_uncertain: bool,
     /// The decision taken and the most promising other decisions, given the information of the seat; `None` if there was no
     /// alternative, or if too few different worlds fit.
-    pub known: Option<Comparison>,
+    pub known: Option<DecisionComparison>,
     /// The same if the seat knew all cards on the table for this decision; `None` if there was no alternative.
-    pub open: Option<Comparison>,
+    pub open: Option<DecisionComparison>,
 }
 
 impl DecisionReview {
@@ -243,8 +244,13 @@ impl Reviewer {
         let choice = policy.decide(&view, inference.past());
         let known_groups = promising(policy, &view, [taken, choice]);
         let policies = vec![(policy.clone(), inference.past().clone())];
-        let effort =
-            Effort { selection: playouts / 2, measured: 2, worlds: 3 * playouts, precision: None, z: MeanEstimate::Z };
+        let effort = Effort {
+            selection: playouts / 2,
+            max_measured: 2,
+            worlds: 3 * playouts,
+            precision: None,
+            z: MeanEstimate::Z,
+        };
 
         let truth = inference.around(&view, |spot| state.face(spot));
         let mut draw = |_: u64, worlds: u32| WorldSample::uniform(vec![truth.clone(); worlds as usize]);
@@ -255,7 +261,7 @@ impl Reviewer {
             () => 1,
         };
         let alone = grouped([choice, taken], |one, other| one == other);
-        let after = comparer.measured(alone, multiple * playouts).decisions;
+        let after = comparer.compare_with_first(alone, multiple * playouts).decisions;
         let advantages = after[after.len() - 1].costs.iter().map(|&cost| MeanEstimate::default() - cost).collect();
         // A seat that knows every card does not need looks.
         let is_look = |action: &Action| matches!(action, Action::Look(_) | Action::Peek(_));
@@ -264,26 +270,33 @@ impl Reviewer {
         let groups = grouped(candidates, |one, other| one.canonical() == other.canonical());
         let open = (groups.len() > 1).then(|| comparer.compare(groups, 1));
 
+        // The least effective number of worlds of a measurement.
+        let effective = Cell::new(f64::INFINITY);
         let mut draw = |block: u64, worlds: u32| {
             let (worlds, proposals) = (worlds as usize, 4 * worlds as usize);
             let settings = SamplingSettings { worlds, proposals, epsilon: DEVIATION, ..SamplingSettings::default() };
             let enough = (MIN_EFFECTIVE_WORLDS, MAX_PROPOSALS_PER_PLAYOUT * playouts as usize);
-            inference.sample(&view, policy, &settings, enough, mix(seed ^ block))
+            let sample = inference.sample(&view, policy, &settings, enough, mix(seed ^ block));
+            effective.set(effective.get().min(sample.effective));
+            sample
         };
         let is_choice = known_groups.len() > 1;
-        let is_uncertain = is_choice && draw(0, playouts).effective < MIN_EFFECTIVE_WORLDS;
-        let known = (is_choice && !is_uncertain).then(|| {
+        let known = is_choice.then(|| {
             let all = known_groups.len();
-            let effort = Effort { measured: all, ..effort };
+            let effort = Effort { max_measured: all, ..effort };
             let mut comparer = Comparer::new(&view, policies, valuer, &mut draw, effort, mix(seed));
             let mut known = comparer.compare(known_groups, all);
             let cost = known.of(taken).and_then(|value| value.cost);
-            if cost.is_some_and(|cost| (cost.low() - blunder).abs() < NEAR_HALVES * cost.half) {
-                let pair = vec![vec![known.best()], vec![taken]];
-                known.update(comparer.measured(pair, REPEATED_PLAYOUT_FACTOR * playouts));
+            let is_near = cost.is_some_and(|cost| (cost.low() - blunder).abs() < NEAR_HALVES * cost.half);
+            if is_near && effective.get() >= MIN_EFFECTIVE_WORLDS {
+                let group = |action: Action| known.of(action).map_or_else(Vec::new, DecisionValue::group);
+                let pair = vec![group(known.best()), group(taken)];
+                known.update(comparer.compare_with_first(pair, REPEATED_PLAYOUT_FACTOR * playouts));
             }
             known
         });
+        let is_uncertain = effective.get() < MIN_EFFECTIVE_WORLDS;
+        let known = known.filter(|_| !is_uncertain);
         self.decides(state);
         let phase = state.table().phase();
         DecisionReview { seat, phase, taken, chances: after[0].chances.clone(), advantages, is_uncertain, known, open }

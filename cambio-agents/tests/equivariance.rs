@@ -94,14 +94,27 @@ fn facts(table: &Table, places: usize) -> (Vec<SeatSet>, Vec<SpotSet>, Vec<Optio
     ([table.callers(), table.safe()].map(seats).into(), seen, named, table.gap().map(|spot| moved.spot(spot)))
 }
 
-/// All other facts of a table: the fields of its position without seats and spots.
-fn without_letters(state: &State) -> Vec<String> {
+/// All other facts of a table: the fields of its position, with the letters of those that name seats or spots relabelled and sorted.
+fn other_facts(state: &State, places: usize) -> Vec<String> {
+    let moved = Relabelling::new(state.table().seats(), places);
+    let seat = |letter: char| moved.seat(Seat::from_letter(letter).unwrap()).to_string();
+    let spot = |spot: &str| moved.spot(spot.parse().unwrap()).to_string();
     let view = state.observe(state.actor().unwrap());
     let totals = vec![Score::default(); view.table().seats()];
     let text = Position::exact(&view, &totals, 0).to_string();
     let names = "turns phase held pile opener opening power step flags reshuffles ended";
-    let is_plain = |field: &&str| names.split(' ').any(|name| field.split('=').next() == Some(name));
-    text.split(' ').filter(is_plain).map(str::to_owned).collect()
+    let fact = |field: &str| {
+        let (name, value) = field.split_once('=')?;
+        let mut values: Vec<String> = match name {
+            "cards" | "peeks" => value.chars().map(seat).collect(),
+            "named" => value.split(',').map(spot).collect(),
+            _ if names.split(' ').any(|own| own == name) => vec![value.to_owned()],
+            _ => return None,
+        };
+        values.sort();
+        Some(format!("{name}={}", values.join(",")))
+    };
+    text.split(' ').filter_map(fact).collect()
 }
 
 /// Plays up to `rounds` rounds of two matches with different letters; returns the number of decisions.
@@ -121,7 +134,7 @@ fn compare(spec: &str, preset: &str, seats: usize, key: Key, places: usize, roun
         assert_eq!(heard_there, same(&heard), "{at}: the deal");
         while !first.is_over() {
             assert_eq!(facts(second.table(), 0), facts(first.table(), places), "{at}: the table");
-            assert_eq!(without_letters(&second), without_letters(&first), "{at}: the table");
+            assert_eq!(other_facts(&second, 0), other_facts(&first, places), "{at}: the table");
             let (choices, choices_there) = (first.choices(), second.choices());
             assert!(choices_there.iter().eq(choices.iter().map(|action| moved.action(action))), "{at}: the choices");
             let (seat, action, events) = one.decide(&mut first);

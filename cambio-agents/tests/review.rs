@@ -1,6 +1,6 @@
 //! Reviews: the chances of the seats, the costs of the decisions, and the parts of the result.
 
-use cambio_agents::{Comparison, DecisionReview, Grade, Luck, MeanEstimate, ResultParts, Reviewer, roster};
+use cambio_agents::{DecisionComparison, DecisionReview, Grade, Luck, MeanEstimate, ResultParts, Reviewer, roster};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
 use cambio_core::rules::knob::MatchEnd;
@@ -74,7 +74,7 @@ fn random_decisions_cost_more_than_those_of_the_network() {
         let watcher = watch(round(), &["learned", "random"], deal, 32);
         assert!(watcher.reviewer.is_single_round());
         for (seat, taken, review) in &watcher.told {
-            let mean = |comparison: &Option<Comparison>| {
+            let mean = |comparison: &Option<DecisionComparison>| {
                 let value = comparison.as_ref().and_then(|comparison| comparison.of(*taken));
                 value.and_then(|value| value.cost).map_or(0.0, |cost| cost.mean)
             };

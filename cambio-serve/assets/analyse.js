@@ -18,12 +18,14 @@ const UNKNOWN = { face: "?", seen: "" };
 // The position that is shown: rules, kinds of cards, seat of the reader, the cards by seat and slot (null for an empty slot), and the
 // other fields of its text.
 let shown = null;
+// The last request that changes the position. Asking for advice waits for it.
+let reading = null;
 
 // Sets up the start of a round under these rules: a preset, a rule file, or the rules of a position. The reader knows no card yet.
 async function begin(rules, seats) {
   take(await ask("api/position", { rules, seats }));
   shown.layouts[LETTERS.indexOf(shown.seat)].fill(null).forEach((_, slot, cards) => { cards[slot] = { ...UNKNOWN }; });
-  Object.assign(shown, { moment: "start", held: null, pile: [], others: {} });
+  Object.assign(shown, { moment: "start", turn: 1, held: null, pile: [], others: {} });
 }
 
 // Reads the answer of `api/position`.
@@ -105,12 +107,12 @@ function show(said, ...more) {
   answer.replaceChildren(...said);
   details.replaceChildren(...more);
 }
-// Enter reads the text and then asks.
-let reading = null;
 const line = h("input", { type: "text", spellcheck: "false", autocomplete: "off", "aria-label": "The position as text", onchange: () => { reading = open(line.value.trim()); } });
 
 function choose(label, values, chosen, onchange) {
-  return h("label", { class: "field" }, h("span", {}, label), h("select", { id: label, onchange: ({ target }) => Promise.resolve(target.value).then(onchange).then(draw, trouble) },
+  return h("label", { class: "field" }, h("span", {}, label), h("select", { id: label, onchange: ({ target }) => {
+    reading = Promise.resolve(reading).then(() => onchange(target.value)).then(draw, (error) => { draw(); trouble(error); });
+  } },
     ...values.map(([value, words]) => h("option", { value, selected: value === chosen }, words))));
 }
 

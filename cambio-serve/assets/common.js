@@ -129,7 +129,7 @@ const OF_TAB = ["desk", "guide", "matches", "reviews"];
 const kindOf = (key) => key.split(".")[0];
 const storeOf = (key) => (OF_TAB.includes(kindOf(key)) ? sessionStorage : localStorage);
 
-function parsed(value) {
+export function parsed(value) {
   try {
     return JSON.parse(value);
   } catch {

@@ -30,7 +30,7 @@ const LESSONS = [
 ];
 
 // Whether a stored table is the table of a lesson.
-export const isLesson = (table) => LESSONS.some(({ seed }) => seed === requestOf(table).seed);
+export const isLesson = (table) => LESSONS.some(({ seed }) => seed === requestOf(table)?.seed);
 
 // Opens the table of a lesson, counted from 1.
 export async function openLesson(number) {

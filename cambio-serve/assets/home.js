@@ -126,6 +126,8 @@ function start(options) {
     }
   }
 
+  // Lessons begin again when they are opened again.
+  openTables().filter(({ table }) => isLesson(table)).forEach(({ table }) => ask(at(table, "close"), {}).catch(() => {}));
   const hero = ["Ah", "6h", "Js", "Qd", "Kc"].map((label) => picture(preset("classic").kinds.find((kind) => kind.label === label)));
   main.replaceChildren(h("form", { class: "start", onsubmit: open },
     h("section", { class: "hero" },
@@ -136,7 +138,7 @@ function start(options) {
       summary, option(guided, "Start with three short lessons")),
     problem,
     dailyPanel(),
-    tables(openTables().filter(({ table }) => !isLesson(table))),
+    tables(openTables()),
     h("details", { class: "panel", id: "settings" }, h("summary", {}, "Change the game: rules, opponents, options"),
       h("fieldset", {}, h("legend", {}, "Rules"), games, fileField),
       h("fieldset", {}, h("legend", {}, "Opponents"), opponents, specs, more),

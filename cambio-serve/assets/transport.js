@@ -1,6 +1,6 @@
 // The connection of the pages to the program that plays: the server `cambio serve`, or on a page without a server a worker that runs
 // the program in the browser. Both answer the same requests and may forget a table: this browser keeps it and opens it again.
-import { notice, remember, remembered, storage } from "./common.js";
+import { notice, parsed, remember, remembered, storage } from "./common.js";
 
 // Whether a server has sent this page. `scripts/website.py` marks the pages that need no server.
 export const isServer = !document.querySelector('meta[name="engine"][content="worker"]');
@@ -72,7 +72,7 @@ export const recordOf = async (table) => stored(table)?.record ?? sendAt(table, 
 // The request that opened a table in this browser, with its seed; null if there is none.
 export function requestOf(table) {
   const kept = stored(table);
-  return kept && JSON.parse(kept.saved).request;
+  return kept && (parsed(kept.saved)?.request ?? null);
 }
 
 // The tables of this browser, as the start page lists them.

@@ -7,7 +7,7 @@ use cambio_core::record::{Fingerprint, Fingerprinter};
 use cambio_core::rng::{Key, Seed, read_seed};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::text::ParseError;
-use cambio_core::{Action, Deal, Players, Playing, Position, Record, Referee, Rules, RulesSpec, Seat, replay};
+use cambio_core::{Action, Deal, Phase, Players, Playing, Position, Record, Referee, Rules, RulesSpec, Seat, replay};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -237,7 +237,7 @@ pub(crate) struct PositionRequest {
     /// A position of a recorded match.
     #[serde(default)]
     from: Option<MatchPosition>,
-    /// The first decision of a match for this many seats, under these rules.
+    /// The first turn of a match for at most this many seats, under these rules.
     #[serde(default)]
     seats: usize,
     #[serde(default)]
@@ -252,9 +252,17 @@ impl PositionRequest {
     /// rules are not valid for the number of seats.
     pub(crate) fn read(&self) -> Result<Position, RequestError> {
         if !self.rules.is_empty() {
-            let playing = Playing::new(&rules_of(&self.rules)?, self.seats, Key::new(0, 0));
-            let playing = playing.map_err(RequestError::invalid)?;
-            let turn = playing.turn().expect("a match begins with a decision");
+            let rules = rules_of(&self.rules)?;
+            let seats = self.seats.min(rules.max_seats());
+            let mut playing = Playing::new(&rules, seats, Key::new(0, 0)).map_err(RequestError::invalid)?;
+            // Looks before the first turn, and passes.
+            while playing.state().table().phase() != Phase::Start {
+                let choices = playing.state().choices();
+                let pass = choices.iter().find(|&action| action == Action::Pass);
+                let action = pass.or_else(|| choices.iter().next()).expect("the first turn comes");
+                playing.act(action).expect("a choice is legal");
+            }
+            let turn = playing.turn().expect("a turn begins");
             return Ok(Position::new(&turn.view, playing.totals(), playing.rounds()));
         }
         let Some(MatchPosition { record, round, decision }) = &self.from else {

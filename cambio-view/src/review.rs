@@ -1,7 +1,7 @@
 //! Reviews: the win chance of each seat over a round of a finished match, the cost of each decision, and the parts of luck and
 //! decisions in the result.
 
-use cambio_agents::{Comparison, DecisionReview, DecisionValue, Grade, MeanEstimate, ResultParts, Reviewer};
+use cambio_agents::{DecisionComparison, DecisionReview, DecisionValue, Grade, MeanEstimate, ResultParts, Reviewer};
 use cambio_core::play::RoundResult;
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Phase, Record, Seat, Standing, State, replay};
@@ -34,7 +34,7 @@ struct ReviewedDecision {
     action: String,
     #[serde(skip)]
     phase: Phase,
-    /// The seat's chance to win before the decision, given its knowledge; `None` if there was no other legal decision, or if
+    /// The seat's chance to win after the best decision, given its knowledge; `None` if there was no other legal decision, or if
     /// the chance is too uncertain.
     own: Option<MeanEstimate>,
     /// The cost given the seat's knowledge, and the cost given all cards; `None` if there was no other legal decision.
@@ -162,7 +162,7 @@ impl Observer for RoundReviewer<'_> {
         let Some(reviewer) = &mut self.reviewer else { return };
         let review = reviewer.review(state, action);
         let (least, grade) = (self.progress.least, review.grade(self.progress.least));
-        let regret = |comparison: &Comparison| {
+        let regret = |comparison: &DecisionComparison| {
             let cost = comparison.of(action).and_then(|value| value.cost);
             RegretView { best: comparison.best().to_string(), cost, uncertain: false }
         };

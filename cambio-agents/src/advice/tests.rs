@@ -77,7 +77,12 @@ fn worlds(position: &Position) -> Vec<State> {
         placements = placements.into_iter().flat_map(with).collect();
     }
     let bits = || SplitMix::new(0, 0_u32);
-    placements.iter().map(|placed| knowledge.sample_around(&view, &mut bits(), placed)).collect()
+    let world = |placed: &Vec<(Spot, usize)>| {
+        let mut world = knowledge.sample_around(&view, &mut bits(), placed);
+        limit_turns(&mut world);
+        world
+    };
+    placements.iter().map(world).collect()
 }
 
 /// The exact chances of the seat after these decisions.
@@ -85,7 +90,7 @@ fn exact(position: &Position, settings: &AdviceSettings, decisions: &[DecisionVa
     let (view, worlds) = (position.observation(), worlds(position));
     let (policies, valuer) = begin(position, settings).unwrap();
     let mut draw = |_, _| unreachable!("the worlds are known");
-    let effort = Effort { selection: 0, measured: 0, worlds: 0, precision: None, z: MeanEstimate::Z };
+    let effort = Effort { selection: 0, max_measured: 0, worlds: 0, precision: None, z: MeanEstimate::Z };
     let mut comparer = Comparer::new(&view, policies, &valuer, &mut draw, effort, 0);
     let mut chance = |action: Action| {
         let mut sum = 0.0;

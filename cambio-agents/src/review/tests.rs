@@ -56,20 +56,20 @@ struct Checker {
 
 impl Checker {
     /// The costs of decisions against the first one, and the games after them, in many independent worlds.
-    fn reference(&mut self, state: &State, actions: &[Action]) -> (Comparison, Vec<Continuations>) {
+    fn reference(&mut self, state: &State, actions: &[Action]) -> (DecisionComparison, Vec<Continuations>) {
         let seat = state.actor().unwrap();
         let view = state.observe(seat);
         let number = self.worlds;
         let Reviewer { policy, seats, valuer, .. } = &mut self.reviewer;
         let inference = &seats[seat.index()];
         let policies = vec![(policy.clone(), inference.past().clone())];
-        let mut draw = |_: u64, worlds: u32| {
+        let mut draw = |block: u64, worlds: u32| {
             let (worlds, proposals) = (worlds as usize, 4 * worlds as usize);
             let settings = SamplingSettings { worlds, proposals, epsilon: DEVIATION, ..SamplingSettings::default() };
-            inference.sample(&view, policy, &settings, (0.0, 0), 77)
+            inference.sample(&view, policy, &settings, (0.0, 0), 0x4d ^ block)
         };
         let effort =
-            Effort { selection: 0, measured: actions.len(), worlds: number, precision: None, z: MeanEstimate::Z };
+            Effort { selection: 0, max_measured: actions.len(), worlds: number, precision: None, z: MeanEstimate::Z };
         let mut comparer = Comparer::new(&view, policies, valuer, &mut draw, effort, 78);
         let groups = actions.iter().map(|&action| vec![action]).collect();
         let measured = comparer.measure(groups, number);
