@@ -106,7 +106,7 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// The memory of an index in bytes, for its keys with their hashes, and a table that is half full.
+/// The memory of an index in bytes: its keys with their hashes, and a table that is half full.
 pub(crate) fn index_bytes(index: &KeyIndex) -> u64 {
     (index.capacity() * (size_of::<(usize, HistoryKey)>() + 2 * (size_of::<usize>() + 1))) as u64
 }
