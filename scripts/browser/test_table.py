@@ -175,7 +175,7 @@ class TableChecks(Checks):
         place, before = risky()[0], lines()
         page.click(f'[data-place="{place}"]')
         until(page, "document.querySelector('[data-confirm]')")
-        assert "penalty card" in page.text_content(".question") and lines() == before, "one click snaps an unknown card"
+        assert "penalised" in page.text_content(".question") and lines() == before, "one click snaps an unknown card"
         disarm()
         twice(lambda: page.dblclick(f'[data-place="{place}"]'))
         page.click(f'[data-place="{place}"]')
