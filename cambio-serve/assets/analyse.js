@@ -24,7 +24,8 @@ let reading = null;
 // Sets up the start of a round under these rules: a preset, a rule file, or the rules of a position. The reader knows no card yet.
 async function begin(rules, seats) {
   take(await ask("api/position", { rules, seats }));
-  shown.layouts[LETTERS.indexOf(shown.seat)].fill(null).forEach((_, slot, cards) => { cards[slot] = { ...UNKNOWN }; });
+  const own = LETTERS.indexOf(shown.seat);
+  shown.layouts[own] = shown.layouts[own].map(() => ({ ...UNKNOWN }));
   Object.assign(shown, { moment: "start", turn: 1, held: null, pile: [], others: {} });
 }
 

@@ -34,9 +34,10 @@ export function sentenceOf(step, cast) {
   for (const one of results.filter(({ hasWon }) => !hasWon).sort((one) => (one.letter === you ? 1 : -1))) {
     const [isYou, hasCalled] = [one.letter === you, step.scene.callers.includes(one.letter)];
     if (isMatch && isYou) parts.push(`you are ${ORDINALS[one.rank]} with ${minus(one.total)}`);
-    else if (!isMatch && hasCalled && one.remark.includes("=")) parts.push(`${name(one)} ${isYou ? one.remark.replace(" was ", " were ") : one.remark}`);
-    else if (!isMatch && hasCalled) parts.push(`${name(one)} called with ${minus(one.points)}`);
-    else if (!isMatch && isYou) parts.push(`you have ${minus(one.points)}`);
+    else if (!isMatch && hasCalled) {
+      const remark = isYou ? one.remark.replace(" was ", " were ") : one.remark;
+      parts.push(`${name(one)} ${remark.includes("=") ? remark : `called with ${minus(one.points)}`}`);
+    } else if (!isMatch && isYou) parts.push(`you have ${minus(one.points)}`);
   }
   return parts.join(" · ").replace(/^y/, "Y");
 }

@@ -222,7 +222,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       known || open ? h("details", { class: "numbers", open: hasNumbers, ontoggle: ({ target }) => { hasNumbers = target.open; } }, h("summary", {}, "In numbers"),
         ...(known ? [h("p", {}, `With what ${name(by)} could know: ${more(known)}`)] : []),
         ...(open ? [h("p", {}, `If all cards had been visible: ${more(open)}`)] : []),
-        own ? h("p", {}, `${capital(ownerOf(by, cast))} chance before it, with what ${name(by)} could know: ${percentOf(own, number(100 * own.mean, 0))} %.`) : "") : "");
+        own ? h("p", {}, `${capital(ownerOf(by, cast))} chance after the best decision, with what ${name(by)} could know: ${percentOf(own, number(100 * own.mean, 0))} %.`) : "") : "");
   }
 
   // The measured choices of a decision, the best first: a bar is the distance to the best one.
