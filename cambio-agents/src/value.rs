@@ -341,6 +341,7 @@ impl ValueTable {
             let points = |index: usize| added[index].units().div_euclid(Score::UNITS);
             *distinct.entry((points(0), points(1), *next)).or_default() += 1.0 / outcomes.len() as f64;
         }
+        let distinct: Vec<_> = distinct.into_iter().collect();
         let mut pairs: Vec<(i32, i32)> =
             (LOWEST..most).flat_map(|own| (LOWEST..most).map(move |other| (own, other))).collect();
         pairs.sort_by_key(|(own, other)| -(own + other));
@@ -348,7 +349,7 @@ impl ValueTable {
             for &(own, other) in &pairs {
                 for starts in [false, true] {
                     let mut value = 0.0;
-                    for (&(first, second, next), weight) in &distinct {
+                    for &((first, second, next), weight) in &distinct {
                         let (mine, theirs) = if starts { (first, second) } else { (second, first) };
                         let (own, other) = (own + mine, other + theirs);
                         // `next` counts from the starter, so 0 means that the starter also starts the next round.
