@@ -1,6 +1,7 @@
 //! The tests of the agents, in one program so that it is linked once.
 
 mod advantage;
+mod allocations;
 mod belief;
 mod bytes;
 mod cheats;

@@ -92,7 +92,7 @@ fn random_decisions_cost_more_than_those_of_the_network() {
 #[test]
 fn chances_add_up_to_one_and_predict_the_winner() {
     let (mut brier, mut number) = (0.0, 0.0);
-    for deal in 0..amount(10, 40) {
+    for deal in 0..amount(6, 40) {
         let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, amount(4, 16));
         for (_, _, review) in &watcher.told {
             let all: f64 = review.chances.iter().map(|chance| chance.mean).sum();
@@ -181,7 +181,7 @@ fn without_chance_events_after_the_deal_all_luck_is_of_the_deal() {
 /// The mean luck is 0 even if one of the agents is much weaker than the policy of the playouts.
 #[test]
 fn the_mean_luck_is_0_and_it_agrees_with_the_outcome_model() {
-    let (deals, playouts) = (amount(24, 2000), amount(6, 16));
+    let (deals, playouts) = (amount(16, 2000), amount(6, 16));
     let mean = |values: &[f64]| values.iter().sum::<f64>() / deals as f64;
     let product = |one: &[f64], other: &[f64]| {
         let (means, pairs) = ((mean(one), mean(other)), one.iter().zip(other));

@@ -34,7 +34,7 @@ fn children_of_a_bot_leak_no_descriptors() {
         return;
     }
     let full = crate::amount(false, true);
-    let matches = if full { 5000 } else { 50 };
+    let matches = if full { 5000 } else { 30 };
     let folder = folder("leaks");
     let sleeper = "sleep 5";
     // The sleeper leaves the bot's process group, so it outlives the bot and keeps its pipes open.

@@ -29,11 +29,12 @@ fn a_release_is_installed_only_if_its_hash_is_right() {
     }
     fs::create_dir_all(place.join(NAME)).unwrap();
     fs::create_dir(place.join("release")).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_cambio"), place.join(NAME).join("cambio")).unwrap();
+    let program = concat!("#!/bin/sh\necho cambio ", env!("CARGO_PKG_VERSION"), "\n");
+    fs::write(place.join(NAME).join("cambio"), program).unwrap();
     // As the release workflow does it.
     let packed = sh(
         &place,
-        &format!("tar -cf - {NAME} | gzip -1 > release/{NAME}.tar.gz && cd release && sha256sum ./* > SHA256SUMS"),
+        &format!("chmod +x {NAME}/cambio && tar -cf - {NAME} | gzip -1 > release/{NAME}.tar.gz && cd release && sha256sum ./* > SHA256SUMS"),
     );
     assert!(packed.status.success(), "{}", said(&packed));
     for _ in 0..2 {

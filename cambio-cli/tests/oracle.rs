@@ -54,17 +54,11 @@ fn derived_files_agree_with_other_programs() {
     };
     let folder = folder("oracle");
     let agents = "agents = ['random(pass=0.9)', 'greedy', 'greedy(call_at=9)', 'heuristic(decay=0.1)']\n";
-    // The first three experiments always run; all experiments run with `CAMBIO_FULL=1`.
+    // The first two experiments always run; all experiments run with `CAMBIO_FULL=1`.
     let specs = [
         (
             "table",
             "seed = 7\ndeals = 40\nluck = 'on'\nrules = ['classic']\nseats = [3]\nlineups = 'compositions'\n\
-             agents = ['greedy', 'heuristic', 'sharp']\n"
-                .to_owned(),
-        ),
-        (
-            "pair",
-            "seed = 9\ndeals = 32\nluck = 'on'\nrules = ['classic']\nseats = [2]\n\
              agents = ['greedy', 'heuristic', 'sharp']\n"
                 .to_owned(),
         ),
@@ -75,13 +69,19 @@ fn derived_files_agree_with_other_programs() {
              agents = ['greedy', 'heuristic', 'external(\"false\")']\n"
                 .to_owned(),
         ),
+        (
+            "pair",
+            "seed = 9\ndeals = 32\nluck = 'on'\nrules = ['classic']\nseats = [2]\n\
+             agents = ['greedy', 'heuristic', 'sharp']\n"
+                .to_owned(),
+        ),
         ("round", format!("seed = 6\ndeals = 90\nrules = ['faessler']\nseats = [4]\nunit = 'rounds'\n{agents}")),
         ("two", format!("seed = 4\ndeals = 151\nrules = ['original', 'classic']\nseats = [2]\n{agents}")),
         ("seats", format!("seed = 5\ndeals = 120\nrules = ['classic']\nseats = [2, 3]\nseat_effects = true\n{agents}")),
     ];
     let mut check = Command::new(python);
     check.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/check.py"));
-    for (name, spec) in &specs[..crate::amount(3, 6)] {
+    for (name, spec) in &specs[..crate::amount(2, 6)] {
         play(&folder, name, spec);
         check.arg(folder.join(name));
     }

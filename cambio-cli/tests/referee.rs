@@ -23,7 +23,7 @@ fn records_pass_the_independent_replayer() {
         return;
     };
     let folder = folder("referee");
-    let deals = crate::amount(5, 1000);
+    let deals = crate::amount(2, 1000);
     let spec = format!(
         "seed = 11\ndeals = {deals}\nseats = [2, 3, 4, 6, 8]\n\
          rules = ['original', 'original-b', 'original-c', 'original-d', 'faessler', 'classic']\n\

@@ -1,5 +1,6 @@
 //! A round, including the deal, allocates no memory. A counting allocator checks this.
 
+#[path = "counting/mod.rs"]
 mod counting;
 
 use cambio_core::engine::{RoundChance, Setup};

@@ -1,5 +1,6 @@
 //! All integration tests are in one program, so that only one program is linked.
 
+mod allocations;
 mod chance_matches;
 mod codes;
 mod decisions;

@@ -318,6 +318,6 @@ fn tensors_ignore_hidden_cards() {
 
 #[test]
 fn tensors_ignore_hidden_cards_for_random_rules() {
-    let worlds: u64 = odd_games(115, amount(60, 1500)).map(|game| spy(&game).worlds).sum();
-    assert!(worlds > amount(4_000, 10_000), "{worlds}");
+    let worlds: u64 = odd_games(115, amount(30, 1500)).map(|game| spy(&game).worlds).sum();
+    assert!(worlds > amount(2_000, 10_000), "{worlds}");
 }

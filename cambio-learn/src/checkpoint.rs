@@ -6,10 +6,10 @@
 use cambio_agents::{Network, Roster};
 use cambio_core::Rules;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::error::{CheckpointError, LearnError};
 use crate::learner::Learner;
+use crate::play::PastNetwork;
 use crate::recipe::Recipe;
 use crate::trainer::Trainer;
 
@@ -58,7 +58,6 @@ impl Learner {
         let (steps, parts) = self.trainer.state();
         let critic = self.critic.as_ref().map(Trainer::state);
         let parts = || parts.into_iter().chain(critic.iter().flat_map(|(_, parts)| *parts));
-        let past: Vec<Vec<u8>> = self.league.past.iter().map(|network| network.to_bytes(&Value::Null)).collect();
         let head = CheckpointHeader {
             recipe: self.recipe.clone(),
             done: self.done,
@@ -68,7 +67,7 @@ impl Learner {
             critic: critic.map(|(steps, _)| steps),
             inputs: self.inputs.count(),
             numbers: parts().map(<[f32]>::len).sum(),
-            past: past.iter().map(Vec::len).collect(),
+            past: self.league.past.iter().map(|(_, file)| file.len()).collect(),
         };
         let mut bytes = FORMAT.as_bytes().to_vec();
         bytes.extend(serde_json::to_vec(&head).expect("every recipe can be written as JSON"));
@@ -76,8 +75,8 @@ impl Learner {
         for number in parts().flatten() {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        for network in &past {
-            bytes.extend_from_slice(network);
+        for (_, file) in &self.league.past {
+            bytes.extend_from_slice(file);
         }
         let hash = blake3::hash(&bytes);
         bytes.extend_from_slice(hash.as_bytes());
@@ -120,7 +119,7 @@ impl Learner {
     }
 }
 
-fn read(bytes: &[u8]) -> Result<(CheckpointHeader, Vec<f32>, Vec<Network>), CheckpointError> {
+fn read(bytes: &[u8]) -> Result<(CheckpointHeader, Vec<f32>, Vec<PastNetwork>), CheckpointError> {
     let damaged = |what| CheckpointError::Damaged { what };
     let body = bytes
         .strip_prefix(FORMAT.as_bytes())
@@ -139,7 +138,9 @@ fn read(bytes: &[u8]) -> Result<(CheckpointHeader, Vec<f32>, Vec<Network>), Chec
     let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
     let mut past = Vec::new();
     for &bytes in &head.past {
-        past.push(Network::from_bytes(take(bytes)?).map_err(|_| damaged("a past network cannot be read"))?.0);
+        let file = take(bytes)?;
+        let (network, _) = Network::from_bytes(file).map_err(|_| damaged("a past network cannot be read"))?;
+        past.push((network, file.to_vec()));
     }
     if !rest.is_empty() {
         return Err(damaged("its length differs from its header"));

@@ -101,11 +101,14 @@ pub(crate) struct League {
     pub(crate) play: Play,
     /// The total number of matches.
     pub(crate) of: u64,
-    /// Past networks, the latest last; at most [`MOST_PAST`].
-    pub(crate) past: Vec<Network>,
+    /// Past networks and their files, which take long to compress; the latest last, at most [`MOST_PAST`].
+    pub(crate) past: Vec<PastNetwork>,
     /// The opponents of the network and their relative shares of the matches.
     pub(crate) rivals: Vec<(Rival, f64)>,
 }
+
+/// A past network and its file.
+pub(crate) type PastNetwork = (Network, Vec<u8>);
 
 /// The referee of a match of self-play.
 type SelfPlay<'a> = Referee<Guarded<Box<dyn Agent>>, NetworkMatch<'a>>;
@@ -144,7 +147,8 @@ impl League {
     /// Adds a past network for later matches.
     pub(crate) fn remember(&mut self, network: Network) {
         self.past.drain(..(self.past.len() + 1).saturating_sub(MOST_PAST));
-        self.past.push(network);
+        let file = network.to_bytes(&serde_json::Value::Null);
+        self.past.push((network, file));
     }
 
     /// Plays the matches with these numbers. The data depend only on the networks, the seed and the numbers.
@@ -223,7 +227,7 @@ impl League {
         let mut chance = SeededRng::of_match(seed, number);
         let rival = self.draw(&mut chance);
         let past = (matches!(rival, Rival::Past) && !self.past.is_empty())
-            .then(|| Learned::new(self.past[chance.below(self.past.len())].clone()));
+            .then(|| Learned::new(self.past[chance.below(self.past.len())].0.clone()));
         let focal = Seat::ALL[chance.below(seats)];
         // The network decides for the seats without an agent.
         let agents = Seat::ALL[..seats].iter().map(|&seat| match (rival, &past) {

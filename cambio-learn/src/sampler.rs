@@ -289,7 +289,8 @@ mod tests {
         let named = PRESETS.iter().chain(&MINI_GAMES).map(|name| Rules::preset(name).unwrap());
         let (mut found, mut sharp) = (0, Preset::Sharp.params());
         for (number, rules) in (0..).zip(named.chain((0..50).map(|number| sampled_rules(11, number)))) {
-            for seats in [2, 4, 8].into_iter().filter(|&seats| rules.covers(seats).is_ok()) {
+            let tables: &[usize] = if is_full { &[2, 4, 8] } else { &[2, 5] };
+            for &seats in tables.iter().filter(|&&seats| rules.covers(seats).is_ok()) {
                 for seed in 0..if is_full { 10 } else { 1 } {
                     let mut playing = Playing::new(&rules, seats, Key::new(seed, number)).unwrap();
                     let mut chance = SeededRng::of_match(seed, number);
@@ -315,6 +316,6 @@ mod tests {
             }
         }
         println!("{found} positions");
-        assert!(found > if is_full { 100_000 } else { 10_000 }, "{found} positions");
+        assert!(found > if is_full { 100_000 } else { 5_000 }, "{found} positions");
     }
 }

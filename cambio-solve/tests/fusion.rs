@@ -34,10 +34,20 @@ struct Edge {
     sum: f64,
 }
 
-fn digest(state: &mut u64, text: &str) {
-    for byte in text.bytes() {
-        *state = (*state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+/// Mixes what is written into a name.
+struct Digest<'a>(&'a mut u64);
+
+impl std::fmt::Write for Digest<'_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for byte in text.bytes() {
+            *self.0 = (*self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Ok(())
     }
+}
+
+fn digest(name: &mut u64, written: std::fmt::Arguments<'_>) {
+    std::fmt::Write::write_fmt(&mut Digest(name), written).unwrap();
 }
 
 /// The initial name of each seat in a world: its known faces and their spots.
@@ -47,9 +57,9 @@ fn roots(world: &State, named: Named) -> [u64; 2] {
         let view = world.observe(seat);
         for spot in world.table().occupied().iter_from(Seat::A) {
             let face = if named == Named::Leakily { world.face(spot) } else { view.face(spot) };
-            digest(&mut name, &format!("{spot}{face:?}"));
+            digest(&mut name, format_args!("{spot}{face:?}"));
         }
-        digest(&mut name, &format!("{:?}", view.held()));
+        digest(&mut name, format_args!("{:?}", view.held()));
         name
     })
 }
@@ -84,7 +94,7 @@ fn search(moment: &InfosetView<'_>, named: Named, iterations: u32, stream: &mut 
                 chosen
             };
             let action = choices.nth(chosen).unwrap();
-            digest(&mut digests[seat.index()], &format!("{action}"));
+            digest(&mut digests[seat.index()], format_args!("{action}"));
             let mut hear = |event: &Event<Card>| {
                 for (name, seat) in digests.iter_mut().zip(Seat::ALL) {
                     let seen: Sighting = if named == Named::Leakily {
@@ -92,7 +102,7 @@ fn search(moment: &InfosetView<'_>, named: Named, iterations: u32, stream: &mut 
                     } else {
                         event.seen_from(seat)
                     };
-                    digest(name, &format!("{seen:?}"));
+                    digest(name, format_args!("{seen:?}"));
                 }
             };
             let mut dice = Dice(stream.clone());

@@ -130,7 +130,7 @@ fn is_full() -> bool {
 
 #[test]
 fn intervals_contain_the_exact_chances_of_small_games() {
-    let of_each = if is_full() { 400 } else { 20 };
+    let of_each = if is_full() { 400 } else { 12 };
     let (mut found, mut covered) = (0, 0);
     for game in ["mini-m1", "mini-m3", "mini-k4", "mini-p", "mini-pk"] {
         let mut left = of_each;
@@ -166,7 +166,7 @@ fn intervals_contain_the_exact_chances_of_small_games() {
 #[test]
 fn advice_for_a_first_turn_agrees_with_the_review() {
     let rules = Rules::preset("classic").unwrap();
-    let (deals, mut squares, mut outside) = (if is_full() { 300 } else { 10 }, 0.0, 0);
+    let (deals, mut squares, mut outside) = (if is_full() { 300 } else { 5 }, 0.0, 0);
     for deal in 0..deals {
         let mut playing = Playing::new(&rules, 2, Key::new(8, deal)).unwrap();
         let mut reviewer = Reviewer::new(&rules, 2, 500).with_seed(deal);
@@ -193,7 +193,7 @@ fn advice_for_a_first_turn_agrees_with_the_review() {
     }
     println!("mean square {}, {outside} of {deals} outside", squares / deals as f64);
     assert!(
-        squares / (deals as f64) < if is_full() { 1.3 } else { 2.0 },
+        squares / (deals as f64) < if is_full() { 1.3 } else { 2.5 },
         "the squares of z are {squares} in {deals} deals"
     );
 }

@@ -1,5 +1,7 @@
 use cambio_agents::roster;
 
+use serde_json::Value;
+
 use super::*;
 use crate::recipe::Method;
 

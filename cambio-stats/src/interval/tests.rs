@@ -128,7 +128,7 @@ fn a_share_that_is_usually_at_its_floor_is_covered() {
 /// anytime-valid interval at many looks.
 #[test]
 fn agents_that_play_nearly_alike_are_covered() {
-    let runs = crate::amount(1000, 20_000);
+    let runs = crate::amount(600, 20_000);
     // The differences in a deal and their shares: skewed without luck, and rare and symmetric results.
     let skewed: &[(f64, f64)] = &[(1.0, 0.0235), (0.4, 0.03), (-0.5, 0.0185)];
     let symmetric: &[(f64, f64)] = &[(1.0, 0.01), (-1.0, 0.01)];

@@ -57,7 +57,7 @@ fn limit(runs: u64, probability: f64) -> u64 {
 
 #[test]
 fn wrong_verdicts_on_means_off_a_grid_are_as_rare_as_promised() {
-    let runs = crate::amount(1000, 20_000);
+    let runs = crate::amount(400, 20_000);
     for elo in [(0.0, 10.0), (0.0, 40.0), (-10.0, 30.0), (0.0, 200.0)] {
         let means = (score_of_elo(elo.0), score_of_elo(elo.1));
         let bounds = Sprt::new(means, 2, 0.05, 0.05);
