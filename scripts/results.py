@@ -532,13 +532,6 @@ def seats(run, options):
     return markdown(["table", "deals", "wins of seats a, b, …, %", "largest half-width", "p-value, equal seats"], shown)
 
 
-def seats_together(run, options):
-    """`seats_together run= seats=`: the p-value of the tests of equal seats in these tables, combined by Fisher's method."""
-    tests = {table_of(row): number(row["p"]) for row in select(run.rows("seats.csv"), options)}
-    half = -sum(map(math.log, tests.values()))
-    return f"{sum(half**term / math.factorial(term) for term in range(len(tests))) / math.exp(half):.3f}"
-
-
 def rule_text(limits):
     """Limits as `≤ 9`, or with the limit of each number of unknown cards as `≤ 9, 7, 5, 5`."""
     return "≤ " + ", ".join(limits.split()).replace("-", "−")
@@ -739,7 +732,7 @@ def drawn(file, kind, data, options):
 
 names = (
     "agents benchmarks call_fields call_rules coverage differences exploitability matrix pivot pooled printed seats "
-    "seats_together suite suite_correlation systems value"
+    "suite suite_correlation systems value"
 )
 TABLES = {name: globals()[name] for name in names.split()}
 PLOTS = {name: globals()[f"plot_{name}"] for name in "budgets card chart iterations".split()}

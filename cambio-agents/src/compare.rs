@@ -147,7 +147,7 @@ pub struct DecisionValue {
     pub cost: Option<MeanEstimate>,
     /// The mean points of each seat on the table at the end of the round, seat a first.
     pub points: Vec<f64>,
-    /// How the games differ from those after the best decision, in a sentence; `None` for the best decision.
+    /// How the games differ from those after the best decision, in a sentence; `None` for a decision that may be the best.
     pub reason: Option<String>,
     /// The chance of each seat to win, seat a first.
     #[serde(skip)]
@@ -438,7 +438,7 @@ impl Measured {
             chance: chances[seat],
             cost: (!is_best).then_some(costs[seat]),
             points: self.games.points().take(seats).collect(),
-            reason: (!is_best)
+            reason: (costs[seat].low() > 0.0)
                 .then(|| reason((best.action(), &best.games), (self.action(), &self.games), view.table(), view.seat())),
             chances,
             costs,

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::numbers::{number, p_figure, plus_minus};
 use crate::page::prose;
 
-/// The agents of one table, the best mean first.
+/// The agents of one table, the best mean first; then the agents that have other opponents.
 pub(super) struct RankedAgents<'a> {
     pub(super) payoff: Payoff,
     pub(super) agents: Vec<RankedAgent<'a>>,
@@ -23,6 +23,8 @@ pub(super) struct RankedAgent<'a> {
     pub(super) index: usize,
     pub(super) mean: &'a Estimate,
     pub(super) summary: &'a SummaryRow,
+    /// Whether the agent has the same opponents as the others, up to an exchange.
+    pub(super) is_compared: bool,
     /// Whether the agent leads or is not distinguishable from the leader.
     pub(super) is_among_best: bool,
 }
@@ -30,15 +32,20 @@ pub(super) struct RankedAgent<'a> {
 impl<'a> RankedAgents<'a> {
     pub(super) fn new(plan: &Plan, index: usize, derived: &'a Derived) -> RankedAgents<'a> {
         let table = &plan.cells[index];
+        let compared = table.compared();
         let agent = |summary: &'a SummaryRow| {
             let index = plan.agent(&summary.agent)?;
             let mean = summary.leading(plan.payoff)?;
-            Some(RankedAgent { label: &summary.agent, index, mean, summary, is_among_best: false })
+            let is_compared = compared.contains(&index);
+            Some(RankedAgent { label: &summary.agent, index, mean, summary, is_compared, is_among_best: false })
         };
         let here = derived.summary.iter().filter(|row| table.is_of(&row.rules, row.seats));
         let mut agents: Vec<RankedAgent<'a>> = here.filter_map(agent).collect();
         let sign = plan.payoff.sign();
-        agents.sort_by(|one, other| (sign * other.mean.mean).total_cmp(&(sign * one.mean.mean)));
+        agents.sort_by(|one, other| {
+            let by_mean = (sign * other.mean.mean).total_cmp(&(sign * one.mean.mean));
+            other.is_compared.cmp(&one.is_compared).then(by_mean)
+        });
         let pairs = derived.pairwise.iter().filter(|row| table.is_of(&row.rules, row.seats));
         let pairs = pairs.map(|row| ((row.agent.as_str(), row.other.as_str()), row)).collect();
         let is_mirror = (0..plan.agents.len()).all(|agent| table.is_mirrored(agent));
@@ -46,7 +53,7 @@ impl<'a> RankedAgents<'a> {
         let leader = ranked.agents.first().map(|agent| agent.label);
         let is_level = |agent: &RankedAgent<'a>| {
             let gap = leader.filter(|leader| *leader != agent.label).and_then(|leader| ranked.gap(leader, agent.label));
-            ranked.compares() && gap.is_none_or(|gap| gap.side().is_eq())
+            agent.is_compared && ranked.compares() && gap.is_none_or(|gap| gap.side().is_eq())
         };
         let level: Vec<bool> = ranked.agents.iter().map(is_level).collect();
         for (agent, is_among_best) in ranked.agents.iter_mut().zip(level) {
@@ -84,18 +91,31 @@ impl<'a> RankedAgents<'a> {
         Some(if is_turned { (1.0 - mean, ends.map(|(low, high)| (1.0 - high, 1.0 - low))) } else { (mean, ends) })
     }
 
-    /// The rank of the agent at this index, with the mark `=` if agents share it.
+    /// The rank of the agent at this index, with the mark `=` if agents share it; `†` for an agent with other opponents.
     pub(super) fn rank(&self, index: usize) -> String {
-        let rank = self.agents[index].summary.rank;
-        let are_equal = self.agents.iter().filter(|agent| agent.summary.rank == rank).count() > 1;
-        format!("{rank}{}", if are_equal { "=" } else { "" })
+        if !self.agents[index].is_compared {
+            return "†".to_owned();
+        }
+        let own = self.agents[index].summary.rank;
+        let ranks = self.compared().iter().map(|agent| agent.summary.rank);
+        let are_equal = ranks.clone().filter(|rank| *rank == own).count() > 1;
+        format!("{}{}", 1 + ranks.filter(|rank| *rank < own).count(), if are_equal { "=" } else { "" })
+    }
+
+    fn compared(&self) -> &[RankedAgent<'a>] {
+        &self.agents[..self.agents.iter().take_while(|agent| agent.is_compared).count()]
+    }
+
+    /// Whether all agents have the same opponents, up to exchanges.
+    pub(super) fn compares_all(&self) -> bool {
+        self.compares() && self.compared().len() == self.agents.len()
     }
 
     /// Describes how the leader depends on the field: its rank without one of the other agents, and the agent that scores above one
     /// half against each other agent. `None` for two agents.
     pub(super) fn field(&self) -> Option<String> {
         let [leader, others @ ..] = &self.agents[..] else { return None };
-        (self.compares() && others.len() > 1).then_some(())?;
+        (self.compares_all() && others.len() > 1).then_some(())?;
         let scores = |one: &RankedAgent<'a>| {
             let others = self.agents.iter().filter(|other| other.index != one.index);
             others.map(|other| Some(self.score(one.label, other.label)?.0)).collect::<Option<Vec<f64>>>()
@@ -118,7 +138,7 @@ impl<'a> RankedAgents<'a> {
     }
 
     pub(super) fn compares(&self) -> bool {
-        self.agents.len() > 1 && !(self.is_mirror && self.payoff != Payoff::Points)
+        self.compared().len() > 1 && !(self.is_mirror && self.payoff != Payoff::Points)
     }
 
     /// The agents that are not distinguishable from the leader.
@@ -162,14 +182,15 @@ impl<'a> RankedAgents<'a> {
             |(gap, other)| json!({ "by": self.told_gap(gap).0, "other": other.label, "is_zero": gap.mean == 0.0 }),
         );
         let values = json!({
-            "agents": self.agents.len(),
+            "agents": self.compared().len(),
+            "others": self.agents[self.compared().len()..].iter().map(|agent| agent.label).collect::<Vec<_>>(),
             "compares": self.compares(),
             "is_partial": !extent.is_whole(),
             "leader": leader.map(|leader| leader.label),
             "mean": leader.map(|leader| self.told(leader.mean)),
             "unit": self.payoff.unit(),
             "more": if self.payoff == Payoff::Points { "fewer" } else { "more" },
-            "behind": self.agents.len().saturating_sub(1 + rivals.len()),
+            "behind": self.compared().len().saturating_sub(1 + rivals.len()),
             "rivals": rivals.iter().map(|agent| agent.label).collect::<Vec<_>>(),
             "gap": shown_gap,
             "assurance": gap.as_ref().map(|gap| self.assurance(deals, gap)),

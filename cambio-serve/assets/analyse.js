@@ -231,7 +231,7 @@ function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, wo
   const row = (one) => h("tr", { class: mayBeBest(one) ? "mine" : "" }, h("th", { scope: "row" }, words(one.action)),
     h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, ` ± ${percent(one.chance.half)}`)),
     h("td", {}, one.cost ? `${percent(one.cost.mean)} ± ${percent(one.cost.half)}` : "best"), h("td", {}, order.map((letter) => number(one.points[LETTERS.indexOf(letter)])).join(" · ")));
-  const asked = rest.find((one) => !mayBeBest(one)) ?? rest[0];
+  const asked = rest.find((one) => one.reason);
   show([h("h2", {}, `${capital(words(best.action))}${equals.length ? `, or as good: ${listed(equals.map(({ action }) => words(action)))}` : ""}`),
     h("p", {}, asked ? `${reason(asked.reason)} ` : "", `You have the fewest points now, or as few as another player, in ${number(100 * lowest, 0)} of 100 cases.`)],
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Decisions" }, h("table", { class: "list" },

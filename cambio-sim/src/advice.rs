@@ -25,7 +25,7 @@ table! {
         cost: Option<Estimate> => "wins" [Ends],
         /// Mean points of each seat on the table at the end of the round, seat a first, with spaces between.
         points: String,
-        /// How the games differ from those after the best decision; empty for the best decision.
+        /// How the games differ from those after the best decision; empty for a decision that may be the best.
         reason: Option<String>,
     }
 }
@@ -162,9 +162,18 @@ impl ShownAdvice {
         let heads =
             ["decision".to_owned(), format!("wins of 100, {what}"), "cost".to_owned(), "points at the end".to_owned()];
         let table = Table::shown(heads, rows.iter().map(line));
-        let reason = rows.iter().find_map(|row| row.reason.as_ref().filter(|_| !row.may_be_best));
-        let reason = reason.or_else(|| rows.iter().find_map(|row| row.reason.as_ref()));
-        let reason = reason.map_or(String::new(), |reason| format!("{reason}\n"));
+        let reason = match rows.iter().find_map(|row| row.reason.as_ref()) {
+            Some(reason) => format!("{reason}\n"),
+            None if rows.len() > 1 => "No decision is shown to be worse than another.\n".to_owned(),
+            None => String::new(),
+        };
+        let only_if = |is_shown: bool, text: String| if is_shown { text } else { String::new() };
+        let alike = only_if(
+            rows.iter().any(|row| row.alike.is_some()),
+            format!("=: decisions that differ only in cards that seat {seat} cannot distinguish.\n"),
+        );
+        let star = "*: the best decision, and those that are not shown to be worse; all intervals hold together at 95 %.\n";
+        let star = only_if(rows.len() > 1, star.to_owned());
         let more = match unmeasured {
             0 => String::new(),
             1 => "One more decision fell behind early.\n".to_owned(),
@@ -182,8 +191,7 @@ impl ShownAdvice {
             ),
             parts: vec![(String::new(), table, String::new())],
             notes: format!(
-                "{reason}{more}=: decisions that differ only in cards that seat {seat} cannot distinguish.\n\
-                 *: the best decision, and those that are not shown to be worse; all intervals hold together at 95 %.\n\
+                "{reason}{more}{alike}{star}\
                  {worlds} worlds, drawn uniformly; then seat {seat} plays like {agent}, and the others like {opponents}.\n"
             ),
         }

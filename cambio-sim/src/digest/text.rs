@@ -1,12 +1,14 @@
 //! The derived tables for people: as text and as Markdown.
 
+use std::collections::BTreeSet;
+
 use cambio_core::text::{duration, noun};
 use cambio_stats::Support;
 use itertools::Itertools as _;
 
 use super::tables::{PairRow, SummaryRow};
 use super::{BEYOND, Derived};
-use crate::plan::{Cell, Payoff, Plan, PlannedAgent};
+use crate::plan::{Cell, Lineup, Payoff, Plan, PlannedAgent};
 use crate::play::Timing;
 use crate::table::{NONE, Table, Tables, in_full, in_short, maybe};
 
@@ -36,10 +38,16 @@ impl Derived {
             let rows = self.summary.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect_vec();
             let pairs = self.pairwise.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect_vec();
             let deals = rows.first()?.deals;
-            let best = rows.iter().find(|row| row.rank == 1 && rows.len() > 1).map(|row| &*row.agent);
+            let compared: BTreeSet<&str> = cell.compared().iter().map(|&agent| &*plan.agents[agent].label).collect();
+            let ranked = rows.iter().filter(|row| compared.contains(&*row.agent));
+            let best = ranked.min_by_key(|row| row.rank).filter(|_| compared.len() > 1).map(|row| &*row.agent);
             let cells = |row: &&SummaryRow| {
-                let is_best = best.is_some_and(|best| is_among_best(&row.agent, best, &pairs));
-                let label = format!("{} {}", if is_best { "*" } else { " " }, row.agent);
+                let mark = match best {
+                    _ if !compared.contains(&*row.agent) => "†",
+                    Some(best) if is_among_best(&row.agent, best, &pairs) => "*",
+                    _ => " ",
+                };
+                let label = format!("{mark} {}", row.agent);
                 std::iter::once(label).chain(figures(plan, row))
             };
             let table = Table::shown(heads, rows.iter().map(cells)).with_widths(&WIDTHS);
@@ -55,6 +63,16 @@ impl Derived {
         let by = if plan.payoff == Payoff::RankPoints { String::new() } else { format!(" by {}", plan.payoff.unit()) };
         let mut text = format!("* best agent{by}, and agents not distinguishable from it\n");
         text += "  (among the agents of its table; 95 %, simultaneous for all pairs)\n";
+        let (mut seated, mut compared) = (BTreeSet::new(), true);
+        for cell in &plan.cells {
+            let here: BTreeSet<usize> = cell.lineups.iter().flat_map(Lineup::agents).copied().collect();
+            compared &= cell.compared().len() == here.len();
+            seated.extend(here);
+        }
+        text += if compared { "" } else { "† plays against other agents than the rest, so its mean is not compared\n" };
+        for (_, idle) in plan.agents.iter().enumerate().filter(|(agent, _)| !seated.contains(agent)) {
+            text += &format!("{} plays no match: no lineup contains it.\n", idle.label);
+        }
         text += &few_deals_note(self.summary.iter().map(|row| row.deals));
         text += if plan.cells.len() > 1 { "Tables are not corrected together.\n" } else { "" };
         text += if plan.payoff == Payoff::RankPoints { "rank points: 1 best, 0 worst, 0.5 average; " } else { "" };

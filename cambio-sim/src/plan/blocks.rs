@@ -1,5 +1,6 @@
 //! Plans, and their blocks in canonical order.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -45,6 +46,43 @@ impl Cell {
     /// Whether an agent plays only with copies of itself in all its lineups.
     pub fn is_mirrored(&self, agent: usize) -> bool {
         self.lineups_of(agent).flat_map(Lineup::agents).all(|&other| other == agent)
+    }
+
+    /// The agents whose means can be compared: the largest set of agents with the same opponents, up to an exchange of the two agents.
+    /// The agents of a fixed field meet other opponents than the agents that play against it.
+    pub fn compared(&self) -> Vec<usize> {
+        let present: BTreeSet<usize> = self.lineups.iter().flat_map(Lineup::agents).copied().collect();
+        let mut sets: Vec<(Vec<usize>, Vec<Vec<usize>>)> = Vec::new();
+        for agent in present {
+            let own = self.opponents(agent, None);
+            let fits = |(set, first): &&mut (Vec<usize>, Vec<Vec<usize>>)| {
+                *first == own || self.opponents(set[0], Some(agent)) == own
+            };
+            match sets.iter_mut().find(fits) {
+                Some((set, _)) => set.push(agent),
+                None => sets.push((vec![agent], own)),
+            }
+        }
+        sets.into_iter().map(|(set, _)| set).rev().max_by_key(Vec::len).unwrap_or_default()
+    }
+
+    /// The opponents of an agent in each of its lineups, sorted; with another agent, as if the two had been exchanged everywhere.
+    fn opponents(&self, agent: usize, other: Option<usize>) -> Vec<Vec<usize>> {
+        let exchanged = |found: usize| match other {
+            Some(other) if found == agent => other,
+            Some(other) if found == other => agent,
+            _ => found,
+        };
+        let opponents = |lineup: &Lineup| {
+            let mut agents = lineup.agents().to_vec();
+            agents.remove(agents.iter().position(|found| *found == agent).expect("a lineup of the agent"));
+            agents.iter_mut().for_each(|found| *found = exchanged(*found));
+            agents.sort_unstable();
+            agents
+        };
+        let mut found: Vec<Vec<usize>> = self.lineups_of(agent).map(opponents).collect();
+        found.sort_unstable();
+        found
     }
 
     /// Whether this is the cell of a row with these rules and seats.
