@@ -350,29 +350,33 @@ class TestServer(ReplayChecks):
     @pytest.mark.skipif("CAMBIO_PICTURES" not in os.environ, reason="CAMBIO_PICTURES does not name a folder")
     def test_pictures(self):
         """Writes the screenshots for the book."""
-        folder = Path(os.environ["CAMBIO_PICTURES"])
-        for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
-            page = self.page(width, scheme, reduced_motion="reduce")
-            person = Person(page, 2, calls=0)
-            person.sit(self.address, "classic", ["greedy", "greedy"])
+        shoot = lambda name: page.wait_for_timeout(1800) or page.screenshot(path=Path(os.environ["CAMBIO_PICTURES"], f"{name}.png"))
+        page = self.open("", "#deal")
+        shoot("start")
+        page.evaluate("(async () => (await import(new URL('assets/guide.js', document.baseURI))).openLesson(2))()")
+        page.wait_for_selector(".pointed")
+        shoot("lesson")
+        for width, scheme, name, other in [(1280, "light", "table", "result"), (400, "dark", "table-dark", "snap")]:
+            page, person = self.table("classic", ["greedy", "greedy"], 2, 0, 0.85, width, scheme)
             person.play(stop=lambda can: person.decisions >= 4 and can["cards"] and "hold" in can["question"])
-            page.wait_for_timeout(1800)
-            page.screenshot(path=folder / f"{name}.png", clip={"x": 0, "y": 0, "width": width, "height": 850})
-        page = self.page()
-        page.goto(f"file://{self.folder}/match.html#round=1&decision=22")
-        page.wait_for_timeout(300)
-        page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
+            shoot(name)
+            person.calls = 1
+            person.play(stop=lambda can: can["hasEnded"] or (other == "snap" and "pass" in can["verbs"]))
+            shoot(other)
+        page = self.open("analyse.html#position=classic a=?,?,3h,As b=?,?,?/b,?/b turns=3 phase=held held=5d pile=9c", ".analyse")
+        click(page, "button[type=submit]", ".advice tbody tr")
+        shoot("position")
         page = self.page()
         self.watch(page, self.records, 11)
+        page.goto(f"{page.url.split('#')[0]}#round=1&decision=22")
+        shoot("watch")
         self.analyse(page)
         # The second blunder has several choices.
         page.keyboard.press("b")
         page.keyboard.press("b")
-        page.wait_for_timeout(500)
-        page.screenshot(path=folder / "understand.png")
+        shoot("understand")
         page.click("role=tab[name=Chances]")
-        page.evaluate("document.querySelector('.split').scrollIntoView()")
-        page.screenshot(path=folder / "luck.png")
+        shoot("luck")
 
 
 class TestSite(ReplayChecks):
