@@ -34,7 +34,9 @@ fn a_release_is_installed_only_if_its_hash_is_right() {
     // As the release workflow does it.
     let packed = sh(
         &place,
-        &format!("chmod +x {NAME}/cambio && tar -cf - {NAME} | gzip -1 > release/{NAME}.tar.gz && cd release && sha256sum ./* > SHA256SUMS"),
+        &format!(
+            "chmod +x {NAME}/cambio && tar -cf - {NAME} | gzip -1 > release/{NAME}.tar.gz && cd release && sha256sum ./* > SHA256SUMS"
+        ),
     );
     assert!(packed.status.success(), "{}", said(&packed));
     for _ in 0..2 {

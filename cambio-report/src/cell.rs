@@ -119,7 +119,8 @@ impl CellReport<'_> {
     }
 
     fn standing(&self) -> ReportTable {
-        let (agents, has_ranks, is_adjusted) = (&self.ranked.agents, self.ranked.compares_all(), self.plan.measures_luck());
+        let (agents, has_ranks, is_adjusted) =
+            (&self.ranked.agents, self.ranked.compares_all(), self.plan.measures_luck());
         let mut columns: Vec<(&str, Vec<String>)> = Vec::new();
         let mut add = |head, is_shown: bool, cell: &dyn Fn(&SummaryRow) -> String| {
             columns.extend(is_shown.then(|| (head, agents.iter().map(|agent| cell(agent.summary)).collect())));

@@ -172,7 +172,8 @@ impl ShownAdvice {
             rows.iter().any(|row| row.alike.is_some()),
             format!("=: decisions that differ only in cards that seat {seat} cannot distinguish.\n"),
         );
-        let star = "*: the best decision, and those that are not shown to be worse; all intervals hold together at 95 %.\n";
+        let star =
+            "*: the best decision, and those that are not shown to be worse; all intervals hold together at 95 %.\n";
         let star = only_if(rows.len() > 1, star.to_owned());
         let more = match unmeasured {
             0 => String::new(),

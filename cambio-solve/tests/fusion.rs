@@ -34,7 +34,7 @@ struct Edge {
     sum: f64,
 }
 
-/// Mixes what is written into a name.
+/// Mixes written text into a name.
 struct Digest<'a>(&'a mut u64);
 
 impl std::fmt::Write for Digest<'_> {

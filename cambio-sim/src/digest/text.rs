@@ -69,7 +69,8 @@ impl Derived {
             compared &= cell.compared().len() == here.len();
             seated.extend(here);
         }
-        text += if compared { "" } else { "† plays against other agents than the rest, so its mean is not compared\n" };
+        text +=
+            if compared { "" } else { "† plays against other agents than the rest, so its mean is not compared\n" };
         for (_, idle) in plan.agents.iter().enumerate().filter(|(agent, _)| !seated.contains(agent)) {
             text += &format!("{} plays no match: no lineup contains it.\n", idle.label);
         }
