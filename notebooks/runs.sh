@@ -5,7 +5,7 @@
 # network. `small` plays very few deals, without searches, only to test that the notebooks run; `first` plays only the run of
 # notebook 12. CAMBIO is the command. Finished runs are not repeated, and interrupted runs are resumed.
 set -eu
-out=${1:?usage: notebooks/runs.sh OUT [small]}
+out=${1:?usage: notebooks/runs.sh OUT [small | first]}
 size=${2:-full}
 export CAMBIO="${CAMBIO:-cambio}"
 experiments=$(dirname "$0")/../experiments

@@ -145,6 +145,8 @@ pub struct DecisionValue {
     pub chance: MeanEstimate,
     /// The chance of the best decision minus this chance, in the same worlds; `None` for the best decision. Noise can make it negative.
     pub cost: Option<MeanEstimate>,
+    /// Whether the decision is the best, or its cost is not shown to be above 0.
+    pub may_be_best: bool,
     /// The mean points of each seat on the table at the end of the round, seat a first.
     pub points: Vec<f64>,
     /// How the games differ from those after the best decision, in a sentence; `None` for a decision that may be the best.
@@ -161,11 +163,6 @@ impl DecisionValue {
     /// The decision and those that are alike.
     pub(crate) fn group(&self) -> AlikeDecisions {
         [&[self.action], &*self.alike].concat()
-    }
-
-    /// Whether the decision may be the best: its cost is not shown to be above 0.
-    pub fn may_be_best(&self) -> bool {
-        self.cost.is_none_or(|cost| cost.low() <= 0.0)
     }
 }
 
@@ -432,13 +429,15 @@ impl Measured {
             MeanEstimate { mean: best.mean - costs[of].mean, half: variance.sqrt() }
         };
         let chances: Vec<MeanEstimate> = (0..seats).map(chance).collect();
+        let may_be_best = costs[seat].low() <= 0.0;
         DecisionValue {
             action: self.action(),
             alike: self.alike[1..].to_vec(),
             chance: chances[seat],
             cost: (!is_best).then_some(costs[seat]),
+            may_be_best,
             points: self.games.points().take(seats).collect(),
-            reason: (costs[seat].low() > 0.0)
+            reason: (!may_be_best)
                 .then(|| reason((best.action(), &best.games), (self.action(), &self.games), view.table(), view.seat())),
             chances,
             costs,

@@ -154,6 +154,15 @@ fn a_changed_responder_fails_the_check() {
     let both = ["shipped", "nothing"].map(|name| format!("responder from {name}: {verified}"));
     assert_eq!(lines("responder"), both);
 
+    // The training takes long.
+    if crate::amount(false, true) {
+        done(&place, "learn g/robust/nothing/recipe.toml --out again --quiet");
+        for file in ["network.net", "curve.csv", "judged.csv", "bound.csv"] {
+            let [first, again] = ["g/robust/nothing", "again"].map(|run| fs::read(place.join(run).join(file)).unwrap());
+            assert_eq!(first, again, "{file}");
+        }
+    }
+
     // Without the best level, a weaker responder would be chosen; another result would choose another level.
     let judged = place.join("g/robust/nothing/judged.csv");
     let rows = fs::read_to_string(&judged).unwrap();
@@ -237,6 +246,9 @@ fn the_board_refuses_a_result_that_is_written_by_hand() {
         assert_eq!(rows(&csv)[0]["exact"], exact, "{csv}");
     };
     bench("");
+    let shown = done(&place, "bench --board f --format json");
+    assert_eq!(shown, fs::read_to_string(place.join("f/result.json")).unwrap());
+
     fs::write(place.join("f/exact/mini-m0.json"), r#"{"game":"mini-m0","exploitability":0.0,"error":null}"#).unwrap();
     fails_with(&place, 4, "bench --board f", "it is not the result of the runs in this version");
     bench("--resume --parts exact");

@@ -248,6 +248,24 @@ fn the_command_of_a_page_plays_the_same_run_again() {
 }
 
 #[test]
+fn agents_with_other_opponents_have_no_rank() {
+    let folder = folder("others");
+    let spec = "seed = 3\ndeals = 20\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'sharp', 'heuristic']\n\
+                lineups = { focal = ['random', 'greedy'], field = ['sharp'] }\n";
+    let printed = play(&folder, "out", spec);
+    for line in ["\n* greedy  ", "\n† sharp  ", "\nheuristic plays no match: no lineup contains it.\n"] {
+        assert!(printed.contains(line), "{line}: {printed}");
+    }
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    check_page(&page);
+    let document = parsed(&page);
+    let verdict = all(&document, "p").map(text).find(|text| text.contains("other opponents")).unwrap();
+    assert!(
+        verdict.starts_with("greedy leads with") && verdict.ends_with("sharp has other opponents (†) and so no rank.")
+    );
+}
+
+#[test]
 fn measured_times_are_shown_and_never_verified() {
     let folder = folder("times");
     let printed = play(&folder, "out", SPEC);
@@ -274,6 +292,7 @@ fn measured_times_are_shown_and_never_verified() {
         let printed = prints(&folder, "report out");
         assert_eq!((page().contains("id=\"times\""), printed.contains("time per decision")), (is_shown, is_shown));
         assert_eq!(without_times(page().into()), without_times(shown.clone().into()));
+        verified();
     }
 }
 

@@ -289,7 +289,7 @@ mod tests {
         let named = PRESETS.iter().chain(&MINI_GAMES).map(|name| Rules::preset(name).unwrap());
         let (mut found, mut sharp) = (0, Preset::Sharp.params());
         for (number, rules) in (0..).zip(named.chain((0..50).map(|number| sampled_rules(11, number)))) {
-            let tables: &[usize] = if is_full { &[2, 4, 8] } else { &[2, 5] };
+            let tables: &[usize] = if is_full { &[2, 4, 8] } else { &[2, 8] };
             for &seats in tables.iter().filter(|&&seats| rules.covers(seats).is_ok()) {
                 for seed in 0..if is_full { 10 } else { 1 } {
                     let mut playing = Playing::new(&rules, seats, Key::new(seed, number)).unwrap();

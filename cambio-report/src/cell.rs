@@ -120,7 +120,7 @@ impl CellReport<'_> {
 
     fn standing(&self) -> ReportTable {
         let (agents, has_ranks, is_adjusted) =
-            (&self.ranked.agents, self.ranked.compares_all(), self.plan.measures_luck());
+            (&self.ranked.agents, self.ranked.compares() && !self.ranked.has_others(), self.plan.measures_luck());
         let mut columns: Vec<(&str, Vec<String>)> = Vec::new();
         let mut add = |head, is_shown: bool, cell: &dyn Fn(&SummaryRow) -> String| {
             columns.extend(is_shown.then(|| (head, agents.iter().map(|agent| cell(agent.summary)).collect())));
@@ -147,6 +147,7 @@ impl CellReport<'_> {
         let caption = json!({
             "unit": self.ranked.payoff.unit(),
             "has_ranks": has_ranks,
+            "has_others": self.ranked.has_others(),
             "is_adjusted": is_adjusted,
             "beyond": self.derived.has_beyond().then_some(BEYOND),
         });
@@ -171,7 +172,7 @@ impl CellReport<'_> {
         let estimates: Vec<IntervalPoint> = self.names().into_iter().zip(&ranked.agents).map(estimate).collect();
         let unit = ranked.payoff.unit();
         let par = ranked.payoff.par(self.seats());
-        let caption = json!({ "unit": unit, "luck": self.plan.without_luck(), "has_par": par.is_some() });
+        let caption = json!({ "unit": unit, "luck": self.plan.without_luck(), "has_par": par.is_some(), "has_others": ranked.has_others() });
         self.forest("means", &format!("Mean {unit}"), caption, &estimates, par, (unit, ranked.payoff.digits()))
     }
 
@@ -242,7 +243,11 @@ impl CellReport<'_> {
             };
             TableRow { head, cells: shown.iter().map(against).collect() }
         };
-        let heads = shown.iter().map(|&index| self.ranked.rank(index));
+        let head = |&index: &usize| match &agents[index] {
+            agent if agent.is_compared => self.ranked.rank(index),
+            agent => format!("† {}", agent.label),
+        };
+        let heads = shown.iter().map(head);
         let rows = self.heads().into_iter().zip(agents).map(row).collect();
         ReportTable::new(self.name(name), caption + &left, "row against column", heads, rows).with_class("matrix")
     }
@@ -290,7 +295,7 @@ impl CellReport<'_> {
             Some(TableCell { tone, shade: shade(gap.mean.abs() / most), ..text.into() })
         };
         let caption = json!({ "unit": unit, "luck": self.plan.without_luck(), "pairs": self.ranked.pair_count() });
-        let columns: Vec<usize> = (0..agents.len()).collect();
+        let columns: Vec<usize> = (0..self.ranked.compared().len()).collect();
         self.matrix("Differences", prose("differences", caption), &columns, cell)
     }
 

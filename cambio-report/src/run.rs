@@ -116,6 +116,11 @@ pub fn of_run(run: Run<'_>) -> Page {
     }
 }
 
+/// Whether a table has agents that are not compared.
+fn has_others(tables: &[CellReport<'_>]) -> bool {
+    tables.iter().any(|table| table.ranked.has_others())
+}
+
 /// The summary over all tables.
 fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> String {
     if let [only] = tables {
@@ -135,7 +140,7 @@ fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> String {
     leaders.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
     prose(
         "headline",
-        json!({ "leaders": leaders, "tables": compared, "decided": decided, "is_partial": !extent.is_whole() }),
+        json!({ "leaders": leaders, "tables": compared, "decided": decided, "has_others": has_others(tables), "is_partial": !extent.is_whole() }),
     )
 }
 
@@ -171,8 +176,8 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
     let payoff = tables[0].plan.payoff;
     let row = |table: &CellReport<'_>| {
         let ranked = &table.ranked;
-        let leader = ranked.agents.first();
-        let next = ranked.agents.get(1).filter(|_| ranked.compares());
+        let leader = ranked.compared().first();
+        let next = ranked.compared().get(1).filter(|_| ranked.compares());
         let gap = leader.zip(next).and_then(|(leader, next)| ranked.gap(leader.label, next.label));
         let lead = gap.map_or_else(
             || NONE.to_owned(),
@@ -185,7 +190,7 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
         let word = match rivals {
             _ if !ranked.compares() => "nothing to compare".to_owned(),
             0 => "clear".to_owned(),
-            all if all + 1 == ranked.agents.len() => "open".to_owned(),
+            all if all + 1 == ranked.compared().len() => "open".to_owned(),
             some => format!("open with {some}"),
         };
         let agent = |label: Option<&str>| label.map_or_else(|| NONE.into(), code);
@@ -200,7 +205,7 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
         TableRow::new(table.title(), cells)
     };
     let luck = tables[0].plan.without_luck();
-    let caption = prose("overview", json!({ "unit": payoff.unit(), "luck": luck }));
+    let caption = prose("overview", json!({ "unit": payoff.unit(), "luck": luck, "has_others": has_others(tables) }));
     let columns = ["verdict", "leader", "its mean", "next", "lead", "deals"];
     let rows = tables.iter().map(row).collect();
     ReportTable::new("Overview", caption, "table", columns, rows).with_class("words")

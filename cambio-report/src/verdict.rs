@@ -68,9 +68,10 @@ impl<'a> RankedAgents<'a> {
         straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
     }
 
-    /// The difference of two agents' payoffs, first minus second.
+    /// The difference of two agents' payoffs, first minus second; `None` for agents that are not compared.
     pub(super) fn gap(&self, one: &str, other: &str) -> Option<Estimate> {
-        let (row, is_turned) = self.pair(one, other)?;
+        let is_compared = |label: &str| self.compared().iter().any(|agent| agent.label == label);
+        let (row, is_turned) = self.pair(one, other).filter(|_| is_compared(one) && is_compared(other))?;
         Some(row.leading().scaled(if is_turned { -1.0 } else { 1.0 }))
     }
 
@@ -102,20 +103,21 @@ impl<'a> RankedAgents<'a> {
         format!("{}{}", 1 + ranks.filter(|rank| *rank < own).count(), if are_equal { "=" } else { "" })
     }
 
-    fn compared(&self) -> &[RankedAgent<'a>] {
+    /// The agents that are compared.
+    pub(super) fn compared(&self) -> &[RankedAgent<'a>] {
         &self.agents[..self.agents.iter().take_while(|agent| agent.is_compared).count()]
     }
 
-    /// Whether all agents have the same opponents, up to exchanges.
-    pub(super) fn compares_all(&self) -> bool {
-        self.compares() && self.compared().len() == self.agents.len()
+    /// Whether some agents have other opponents than those that are compared.
+    pub(super) fn has_others(&self) -> bool {
+        self.compared().len() < self.agents.len()
     }
 
     /// Describes how the leader depends on the field: its rank without one of the other agents, and the agent that scores above one
     /// half against each other agent. `None` for two agents.
     pub(super) fn field(&self) -> Option<String> {
         let [leader, others @ ..] = &self.agents[..] else { return None };
-        (self.compares_all() && others.len() > 1).then_some(())?;
+        (self.compares() && !self.has_others() && others.len() > 1).then_some(())?;
         let scores = |one: &RankedAgent<'a>| {
             let others = self.agents.iter().filter(|other| other.index != one.index);
             others.map(|other| Some(self.score(one.label, other.label)?.0)).collect::<Option<Vec<f64>>>()

@@ -225,10 +225,9 @@ function tell({ decisions, lowest_now: lowest, of_match: ofMatch, unmeasured, wo
   const [best, ...rest] = decisions;
   const percent = (value) => number(100 * value);
   const order = [shown.seat, ...LETTERS.slice(0, shown.layouts.length).replace(shown.seat, "")];
-  const mayBeBest = ({ cost }) => !cost || cost.mean <= cost.half;
-  const equals = rest.filter(mayBeBest);
+  const equals = rest.filter((one) => one.may_be_best);
   const most = Math.max(...decisions.map(({ chance }) => chance.mean));
-  const row = (one) => h("tr", { class: mayBeBest(one) ? "mine" : "" }, h("th", { scope: "row" }, words(one.action)),
+  const row = (one) => h("tr", { class: one.may_be_best ? "mine" : "" }, h("th", { scope: "row" }, words(one.action)),
     h("td", {}, gauge(one.chance.mean / Math.max(most, 0.01)), `${percent(one.chance.mean)} %`, h("small", {}, ` ± ${percent(one.chance.half)}`)),
     h("td", {}, one.cost ? `${percent(one.cost.mean)} ± ${percent(one.cost.half)}` : "best"), h("td", {}, order.map((letter) => number(one.points[LETTERS.indexOf(letter)])).join(" · ")));
   const asked = rest.find((one) => one.reason);

@@ -135,7 +135,7 @@ impl ShownAdvice {
         let row = |own: &DecisionValue| AdviceRow {
             decision: own.action.to_string(),
             alike: (!own.alike.is_empty()).then(|| listed(&own.alike)),
-            may_be_best: own.may_be_best(),
+            may_be_best: own.may_be_best,
             chance: estimate(own.chance, [0.0, 1.0]),
             cost: own.cost.map(|cost| estimate(cost, [-1.0, 1.0])),
             points: own.points.iter().map(|points| format!("{points:.1}")).collect::<Vec<_>>().join(" "),
@@ -151,20 +151,21 @@ impl ShownAdvice {
             let value = value.scaled(100.0);
             plus_minus(value.mean, value.ends(), 1)
         };
+        let rows = self.rows();
+        let has_several = rows.len() > 1;
         let line = |row: &AdviceRow| {
-            let star = if row.may_be_best { "* " } else { "  " };
+            let star = if row.may_be_best && has_several { "* " } else { "  " };
             let cost = row.cost.as_ref().map_or(String::new(), percent);
             let also = row.alike.as_ref().map_or(String::new(), |alike| format!(" = {}", excerpt(alike).up_to(12)));
             [format!("{star}{}{also}", row.decision), percent(&row.chance), cost, row.points.clone()]
         };
-        let rows = self.rows();
         let what = if *of_match { "match" } else { "round" };
         let heads =
             ["decision".to_owned(), format!("wins of 100, {what}"), "cost".to_owned(), "points at the end".to_owned()];
         let table = Table::shown(heads, rows.iter().map(line));
         let reason = match rows.iter().find_map(|row| row.reason.as_ref()) {
             Some(reason) => format!("{reason}\n"),
-            None if rows.len() > 1 => "No decision is shown to be worse than another.\n".to_owned(),
+            None if has_several => "None of these decisions is shown to be worse than the best.\n".to_owned(),
             None => String::new(),
         };
         let only_if = |is_shown: bool, text: String| if is_shown { text } else { String::new() };
@@ -174,7 +175,7 @@ impl ShownAdvice {
         );
         let star =
             "*: the best decision, and those that are not shown to be worse; all intervals hold together at 95 %.\n";
-        let star = only_if(rows.len() > 1, star.to_owned());
+        let star = only_if(has_several, star.to_owned());
         let more = match unmeasured {
             0 => String::new(),
             1 => "One more decision fell behind early.\n".to_owned(),

@@ -17,6 +17,7 @@ cell_table! {
         agent: String,
         /// The rank by the mean of the experiment's payoff, without the luck of the cards if the run measures it: 1 plus the
         /// number of agents with a better mean. Equal agents share a rank. The rank depends on the field, which is the other agents of the cell.
+        /// It also counts agents with other opponents, which a report marks with † and does not compare.
         rank: usize,
         /// The best rank in the interval: 1 plus the number of agents that are significantly better. All intervals of ranks
         /// of the cell are valid together at 95 %; empty if a pair has no simultaneous interval.

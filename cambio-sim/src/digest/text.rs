@@ -34,11 +34,13 @@ impl Derived {
         let payoff = if plan.payoff.support() == Support::Share { name.to_owned() } else { format!("{name}/match") };
         let last = if plan.measures_luck() { "raw" } else { "turns" };
         let heads = ["  agent", &payoff, "win", "points", "calls", "ok", "snaps r/w/l", last];
+        let mut has_others = false;
         let table = |(index, cell): (usize, &Cell)| {
             let rows = self.summary.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect_vec();
             let pairs = self.pairwise.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect_vec();
             let deals = rows.first()?.deals;
             let compared: BTreeSet<&str> = cell.compared().iter().map(|&agent| &*plan.agents[agent].label).collect();
+            has_others |= rows.iter().any(|row| !compared.contains(&*row.agent));
             let ranked = rows.iter().filter(|row| compared.contains(&*row.agent));
             let best = ranked.min_by_key(|row| row.rank).filter(|_| compared.len() > 1).map(|row| &*row.agent);
             let cells = |row: &&SummaryRow| {
@@ -55,24 +57,23 @@ impl Derived {
         };
         let parts = plan.cells.iter().enumerate().filter_map(table).collect();
         let answer = self.hypothesis.as_ref().map(|answer| textwrap::fill(&answer.text(str::to_owned), 80) + "\n\n");
-        Tables { title: answer.unwrap_or_default(), parts, notes: self.legend(plan) }
+        Tables { title: answer.unwrap_or_default(), parts, notes: self.legend(plan, has_others) }
     }
 
     /// The lines below the text of a run.
-    fn legend(&self, plan: &Plan) -> String {
+    fn legend(&self, plan: &Plan, has_others: bool) -> String {
         let by = if plan.payoff == Payoff::RankPoints { String::new() } else { format!(" by {}", plan.payoff.unit()) };
         let mut text = format!("* best agent{by}, and agents not distinguishable from it\n");
-        text += "  (among the agents of its table; 95 %, simultaneous for all pairs)\n";
-        let (mut seated, mut compared) = (BTreeSet::new(), true);
-        for cell in &plan.cells {
-            let here: BTreeSet<usize> = cell.lineups.iter().flat_map(Lineup::agents).copied().collect();
-            compared &= cell.compared().len() == here.len();
-            seated.extend(here);
+        let compared = if has_others { "compared " } else { "" };
+        text.extend([format!("  (among the {compared}agents of its table; 95 %, simultaneous for all pairs)\n")]);
+        if has_others {
+            text += "† has other opponents than the rest, so its mean is not compared\n";
         }
-        text +=
-            if compared { "" } else { "† plays against other agents than the rest, so its mean is not compared\n" };
+        let seated: BTreeSet<usize> =
+            plan.cells.iter().flat_map(|cell| &cell.lineups).flat_map(Lineup::agents).copied().collect();
         for (_, idle) in plan.agents.iter().enumerate().filter(|(agent, _)| !seated.contains(agent)) {
-            text += &format!("{} plays no match: no lineup contains it.\n", idle.label);
+            let note = format!("{} plays no match: no lineup contains it.", idle.label);
+            text.extend([textwrap::fill(&note, 80), "\n".to_owned()]);
         }
         text += &few_deals_note(self.summary.iter().map(|row| row.deals));
         text += if plan.cells.len() > 1 { "Tables are not corrected together.\n" } else { "" };

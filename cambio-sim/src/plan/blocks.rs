@@ -1,12 +1,13 @@
 //! Plans, and their blocks in canonical order.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
 use cambio_agents::AgentSpec;
 use cambio_core::Rules;
 use cambio_core::rng::{Key, Seed};
+use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
@@ -48,41 +49,50 @@ impl Cell {
         self.lineups_of(agent).flat_map(Lineup::agents).all(|&other| other == agent)
     }
 
-    /// The agents whose means can be compared: the largest set of agents with the same opponents, up to an exchange of the two agents.
-    /// The agents of a fixed field meet other opponents than the agents that play against it.
+    /// The agents whose means can be compared: a set of agents with the same opponents, up to an exchange of two of them. The agents of
+    /// a fixed field have other opponents than the agents that play against it. Of several such sets, this is the one with the first
+    /// agent of the first lineup, or else the largest. Two agents of a cell are always compared, and no set has only one of several.
     pub fn compared(&self) -> Vec<usize> {
-        let present: BTreeSet<usize> = self.lineups.iter().flat_map(Lineup::agents).copied().collect();
-        let mut sets: Vec<(Vec<usize>, Vec<Vec<usize>>)> = Vec::new();
-        for agent in present {
-            let own = self.opponents(agent, None);
-            let fits = |(set, first): &&mut (Vec<usize>, Vec<Vec<usize>>)| {
-                *first == own || self.opponents(set[0], Some(agent)) == own
-            };
-            match sets.iter_mut().find(fits) {
-                Some((set, _)) => set.push(agent),
-                None => sets.push((vec![agent], own)),
+        let mut opponents: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
+        for agents in self.lineups.iter().map(Lineup::agents) {
+            for (place, agent) in agents.iter().enumerate() {
+                let counts = place == 0 || !agents[..place].contains(agent) && !self.focal.contains(agent);
+                if counts {
+                    let others = [&agents[..place], &agents[place + 1..]].concat();
+                    opponents.entry(*agent).or_default().push(others);
+                }
             }
         }
-        sets.into_iter().map(|(set, _)| set).rev().max_by_key(Vec::len).unwrap_or_default()
-    }
-
-    /// The opponents of an agent in each of its lineups, sorted; with another agent, as if the two had been exchanged everywhere.
-    fn opponents(&self, agent: usize, other: Option<usize>) -> Vec<Vec<usize>> {
-        let exchanged = |found: usize| match other {
-            Some(other) if found == agent => other,
-            Some(other) if found == other => agent,
-            _ => found,
+        if opponents.len() <= 2 {
+            return opponents.into_keys().collect();
+        }
+        let exchanged = |found: &[Vec<usize>], one: usize, other: usize| {
+            let moved = |&agent: &usize| match agent {
+                agent if agent == one => other,
+                agent if agent == other => one,
+                agent => agent,
+            };
+            let mut moved: Vec<Vec<usize>> =
+                found.iter().map(|agents| agents.iter().map(moved).sorted_unstable().collect()).collect();
+            moved.sort_unstable();
+            moved
         };
-        let opponents = |lineup: &Lineup| {
-            let mut agents = lineup.agents().to_vec();
-            agents.remove(agents.iter().position(|found| *found == agent).expect("a lineup of the agent"));
-            agents.iter_mut().for_each(|found| *found = exchanged(*found));
-            agents.sort_unstable();
-            agents
-        };
-        let mut found: Vec<Vec<usize>> = self.lineups_of(agent).map(opponents).collect();
-        found.sort_unstable();
-        found
+        let mut sets: Vec<Vec<usize>> = Vec::new();
+        for (&agent, own) in &opponents {
+            let sorted = exchanged(own, agent, agent);
+            let fits = |set: &&mut Vec<usize>| {
+                let first = &opponents[&set[0]];
+                let is_same = |one| exchanged(first, one, agent) == sorted;
+                first.len() == own.len() && (is_same(agent) || is_same(set[0]))
+            };
+            match sets.iter_mut().find(fits) {
+                Some(set) => set.push(agent),
+                None => sets.push(vec![agent]),
+            }
+        }
+        let first = self.lineups[0].agents()[0];
+        sets.retain(|set| set.len() > 1);
+        sets.into_iter().rev().max_by_key(|set| (set.contains(&first), set.len())).unwrap_or_default()
     }
 
     /// Whether this is the cell of a row with these rules and seats.

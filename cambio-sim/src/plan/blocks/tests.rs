@@ -31,6 +31,29 @@ fn lineups_follow_their_rule() {
 }
 
 #[test]
+fn only_agents_with_the_same_opponents_are_compared() {
+    for (lineups, seats, expected) in [
+        ("'all'", 2, "random greedy heuristic"),
+        ("'compositions'", 3, "random greedy heuristic"),
+        ("{ field = ['heuristic'] }", 3, "random greedy"),
+        ("{ focal = ['random', 'heuristic'], field = ['greedy'] }", 2, "random heuristic"),
+        (
+            "{ focal = ['random', 'greedy', 'heuristic'], field = ['random', 'greedy'], mixture = true }",
+            2,
+            "random greedy heuristic",
+        ),
+        ("{ pools = [['random'], ['greedy', 'heuristic']] }", 2, "greedy heuristic"),
+        ("{ focal = ['heuristic'], field = ['random', 'greedy'], mixture = true }", 2, "random greedy"),
+        ("{ focal = ['random'], field = ['greedy'] }", 3, "random greedy"),
+        ("[['random', 'greedy'], ['greedy', 'heuristic'], ['heuristic', 'heuristic']]", 2, ""),
+    ] {
+        let plan = experiment(lineups, seats).plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        let names: Vec<&str> = plan.cells[0].compared().into_iter().map(|agent| &*plan.agents[agent].label).collect();
+        assert_eq!(names.join(" "), expected, "{lineups}");
+    }
+}
+
+#[test]
 fn a_plan_is_read_back_from_its_lock_and_differences_are_named() {
     let roster = cambio_agents::roster();
     let mut experiment = experiment("'all'", 3);
