@@ -92,7 +92,7 @@ fn random_decisions_cost_more_than_those_of_the_network() {
 #[test]
 fn chances_add_up_to_one_and_predict_the_winner() {
     let (mut brier, mut number) = (0.0, 0.0);
-    for deal in 0..amount(6, 40) {
+    for deal in 0..amount(10, 40) {
         let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, amount(4, 16));
         for (_, _, review) in &watcher.told {
             let all: f64 = review.chances.iter().map(|chance| chance.mean).sum();
