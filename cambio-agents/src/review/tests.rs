@@ -133,7 +133,7 @@ impl Observer for Checker {
 #[test]
 fn cost_intervals_cover_a_reference_and_find_blunders() {
     let is_full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
-    let (deals, worlds, playouts, repetitions) = if is_full { (28, 10_000, 200, 5) } else { (3, 400, 40, 1) };
+    let (deals, worlds, playouts, repetitions) = if is_full { (32, 10_000, 200, 5) } else { (3, 400, 40, 1) };
     let mut found = Agreement::default();
     for (number, (preset, agents)) in [
         ("classic", vec!["greedy", "heuristic"]),
