@@ -5,7 +5,7 @@ use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::testing::RandomAgent;
 use cambio_core::{
-    Action, Event, MatchSetup, Notice, Players, Playing, Record, Recorder, Rules, Seat, play_match, replay,
+    Action, Deal, Event, MatchSetup, Notice, Players, Playing, Record, Recorder, Rules, Seat, play_match, replay,
 };
 
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -251,4 +251,15 @@ fn a_redealt_match_has_no_laid_races() {
     playing.redeal(key);
     let record = playing.save(&["a", "b", "c", "d"]);
     assert_eq!(record, Playing::new(playing.rules(), 4, key).unwrap().save(&["a", "b", "c", "d"]));
+}
+
+#[test]
+fn an_impossible_deck_is_refused_with_the_card_that_is_off() {
+    let rules = Rules::preset("classic").unwrap();
+    let mut deal = Deal::new(&rules, Key::new(11, 0));
+    let mut deck = rules.deck().to_vec();
+    let two = deck.iter().position(|&card| rules.label(card) == "2h").unwrap();
+    deck[two] = rules.card("Ah").unwrap();
+    let error = deal.set_deck(0, &deck).unwrap_err();
+    assert_eq!(error.to_string(), "impossible deck: expected 1 of `Ah`, found 2");
 }

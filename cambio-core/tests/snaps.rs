@@ -1,7 +1,7 @@
 //! Details of snap windows, penalties, gifts and chains that are easy to get wrong.
 
 use crate::table::{Scene, Stage};
-use cambio_core::Phase;
+use cambio_core::{Event, Knowledge, Phase, Position, Seat, SeatSet, Sighting};
 
 #[test]
 fn every_seat_is_asked_whether_or_not_it_holds_a_match() {
@@ -244,4 +244,20 @@ fn a_wrong_snap_costs_a_caller_of_the_jass_game_a_card_too() {
     table.play("a call, b draw, b drop, b pass, a snap a1");
     assert_eq!(table.row("a"), "1R 1S 1C 1E 8R");
     assert_eq!(table.result().points()[0], 12);
+}
+
+#[test]
+fn knowledge_refuses_a_card_that_moves_onto_another() {
+    let spot = |name: &str| name.parse().unwrap();
+    let fits = |layouts: &str, last: Sighting| {
+        let position: Position = format!("classic {layouts} pile=7s").parse().unwrap();
+        let view = position.observation();
+        let flipped = Event::Flipped { card: view.rules().card("7s").unwrap() };
+        let sightings = [Event::Dealt { starter: Seat::A, extra: SeatSet::default() }, flipped, last];
+        Knowledge::deduced(&view, &sightings).is_ok()
+    };
+    let penalty = |name| Event::Penalised { seat: Seat::A, spot: spot(name) };
+    assert!(fits("a=?,?,?,?,? b=?,?,?,?", penalty("a5")) && !fits("a=?,?,?,? b=?,?,?,?", penalty("a4")));
+    let gift = |name| Event::Gave { seat: Seat::B, from: spot("b1"), to: spot(name) };
+    assert!(fits("a=?,?,?,?,? b=-,?,?,?", gift("a5")) && !fits("a=?,?,?,? b=-,?,?,?", gift("a4")));
 }

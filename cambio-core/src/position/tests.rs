@@ -115,6 +115,7 @@ fn errors_name_the_place() {
         ("", "expected one line such as `classic a=7s,2h,?,? b=?,?,?,?`, found nothing"),
         ("classic a=?,?,?,- b=?,?,?,? pile=7s phase=gift gap=a4", "an empty spot of another seat"),
         ("classic a=?,?,?,? b=?,?,?,? pile=7s calls=a", "a seat that has called has no more turn"),
+        ("classic a=?,?,?,? b=?,?,?,? c=?,?,?,? pile=7s turns=3 calls=ab", "under these rules only one seat can call"),
         (
             "classic a=?,?,?,? b=?,?,?,? pile=7s turns=4 act=a",
             "must be the seat whose turn it is, by `start` and `turns`",
