@@ -40,3 +40,24 @@ fn dropped_candidates_are_compared_on_common_clusters() {
     assert_eq!(level, [Some(false), Some(true), Some(true), Some(true)]);
     assert!(found.iter().all(|candidate| candidate.band.is_none()));
 }
+
+/// The limit of t with 9 degrees of freedom is 1.83 for one comparison, and 2.26 for two.
+#[test]
+fn dropped_candidates_are_corrected_for_their_number() {
+    let behind = |t: f64| -> Vec<f64> { (0..10).map(|cluster| [1.0, -1.0][cluster % 2] - t / 3.0).collect() };
+    let level = |scores: &[Vec<f64>]| {
+        let found = estimates(scores, 1.0, Support::Line, &mut stream(1, 0));
+        found.iter().map(|candidate| candidate.among_best.unwrap()).collect::<Vec<_>>()
+    };
+    let leader = vec![0.0; 20];
+    assert_eq!(level(&[leader.clone(), behind(1.7)]), [true, true]);
+    assert_eq!(level(&[leader.clone(), behind(2.0)]), [true, false]);
+    assert_eq!(level(&[leader, behind(2.0), behind(2.4)]), [true, true, false]);
+}
+
+#[test]
+fn a_comparison_needs_two_candidates_with_two_clusters() {
+    let found = |scores: &[Vec<f64>]| estimates(scores, 1.0, Support::Line, &mut stream(1, 4 << 16))[0].among_best;
+    assert_eq!((found(&[vec![0.1, 0.4]]), found(&[vec![0.1], vec![0.5]])), (None, None));
+    assert_eq!(found(&[vec![0.1, 0.4], vec![0.5, 0.1]]), Some(true));
+}
