@@ -16,3 +16,9 @@ fn chi_square_agrees_with_mpmath() {
         assert!((chi_square_cdf(at, freedom) / expected - 1.0).abs() < 1e-13, "{at}, {freedom}");
     }
 }
+
+#[test]
+fn the_expansion_of_t_goes_on_where_the_iteration_ends() {
+    let (before, after) = (t_quantile(0.999, 1e5), t_quantile(0.999, 1e5 + 1e-6));
+    assert!((before / after - 1.0).abs() < 1e-10, "{before} {after}");
+}

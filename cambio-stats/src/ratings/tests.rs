@@ -29,6 +29,8 @@ fn two_players_have_the_odds_of_their_wins() {
 fn unbeaten_players_make_the_fit_regularised() {
     let games = rankings(&[&[(0, 1), (1, 2)], &[(1, 1), (2, 2)], &[(2, 1), (1, 2)]]);
     assert_eq!(games.components(3), [0, 1, 1]);
+    let circle = rankings(&[&[(0, 1), (2, 2)], &[(2, 1), (1, 2)], &[(1, 1), (0, 2)]]);
+    assert_eq!(circle.components(3), [0, 0, 0]);
     let fitted = fit(&games, 3, None, PositionEffects::Ignored).unwrap();
     assert_eq!(fitted.fit, Fit::Regularised);
     assert!(fitted.strengths[0] > fitted.strengths[1] && (fitted.strengths.iter().sum::<f64>()).abs() < 1e-12);

@@ -25,7 +25,7 @@ use crate::{Moments, Support};
 
 #[test]
 fn probabilities_of_stopping_add_up_to_1() {
-    for (drift, time) in [(0.0, 30.0), (0.05, 80.0), (-0.2, 10.0), (0.3, 400.0)] {
+    for (drift, time) in [(0.0, 30.0), (0.05, 80.0), (-0.2, 10.0), (0.01, 200.0), (0.3, 400.0)] {
         let walk = BrownianMotion { drift, variance: 0.1, below: 2.9, above: 2.2 };
         let all = walk.above_by(time) + walk.mirrored().above_by(time) + walk.between(-2.9, time);
         // The density between the bounds is integrated in 200 steps.
@@ -34,6 +34,17 @@ fn probabilities_of_stopping_add_up_to_1() {
     // Without drift, the probability of each bound is proportional to the distance of the other.
     let walk = BrownianMotion { drift: 0.0, variance: 0.1, below: 1.0, above: 3.0 };
     assert!((walk.above_by(1e6) - 0.25).abs() < 1e-12);
+}
+
+#[test]
+fn a_mirrored_test_has_the_mirrored_estimate() {
+    let steps = Steps::of_normal(0.5321, 0.3, (0.5, 0.52));
+    let test = StoppedTest { steps, bounds: (-2.94, 2.94), mean: 0.5321, clusters: 600, first: 30, ratio: 2.95 };
+    let mirrored = StoppedTest { mean: 1.0 - test.mean, ratio: -test.ratio, ..test };
+    let (found, other) = (test.estimate().unwrap(), mirrored.estimate().unwrap());
+    for (one, other) in [(found.median, other.median), (found.low, other.high), (found.high, other.low)] {
+        assert!((one + other - 1.0).abs() < 1e-9, "{one} {other}");
+    }
 }
 
 /// Simulated tests of two games per deal: the estimate is too high as often as too low, and the coverage of the interval is
