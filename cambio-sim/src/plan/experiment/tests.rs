@@ -54,6 +54,11 @@ fn errors_name_the_field_and_its_values() {
         ("lineups = 'each'", "{ focal, field } or { pools }, found 'each'"),
         ("deals = 'many'", "line 2: field `deals` must be a whole number of at least 1, found 'many'"),
         ("deals = -1", "line 2: field `deals` must be a whole number of at least 1, found -1"),
+        (
+            "deals = 549755813889",
+            "field `deals` must be small enough for at most 2^40 matches, found 549755813889, which makes 1099511627778",
+        ),
+        ("seats = [2, 2]", "field `seats` must be a list without duplicates"),
         ("seats = [2, 'four']", "field `seats` must be a whole number of at least 0, found 'four'"),
         ("agents = 'greedy'", "line 5: field `agents` must be a list of specs, found 'greedy'"),
         ("agents = [\n  'greedy',\n  3,\n]", "line 5: field `agents` must be a list of specs, found ["),

@@ -1,7 +1,9 @@
 use std::path::Path;
 
 use super::*;
+use crate::Runner;
 use crate::plan::Experiment;
+use cambio_exec::Executor;
 
 #[test]
 fn times_beyond_the_ledger_are_ignored() {
@@ -28,4 +30,14 @@ fn times_beyond_the_ledger_are_ignored() {
     let mut none = Timing::default();
     none.read("threads,matches,seconds\n1,80000,0.463\n", &plan, 5);
     assert_eq!(none, Timing::default());
+}
+
+#[test]
+fn blocks_matches_and_decisions_are_counted_once() {
+    let experiment = Experiment { deals: 3, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+    let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+    let timing = Runner::new(&Executor::new(1).unwrap()).play(&plan).timing;
+    let all = timing.times[&(0, None)];
+    let decisions = [0, 1].map(|agent| timing.agent(0, agent).unwrap().decisions);
+    assert_eq!((all.blocks, all.matches, all.decisions), (3, 6, decisions.iter().sum()));
 }

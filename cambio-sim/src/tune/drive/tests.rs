@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::LuckChoice;
+use crate::plan::{LuckChoice, Payoff};
 use crate::study::{SettingOptions, TableOptions};
 use cambio_exec::Executor;
 
@@ -41,9 +41,12 @@ fn invalid_options_are_refused_before_play() {
     };
     let many = vec!["0..100".into(); 2];
     let (agent, marks) = ("heuristic(call_at=?,decay=?)".to_owned(), "greedy(call_at=6)".to_owned());
+    let table = TableOptions { seats: Some(9), ..TableOptions::default() };
+    let nine = SettingOptions { table, ..SettingOptions::default() };
     let executor = Executor::new(1).unwrap();
     for (task, sentence) in [
         (TuneOptions { agent: marks, ..task.clone() }, "`greedy(call_at=6)` must have one `?` per range, "),
+        (TuneOptions { setting: nine, ..task.clone() }, "`seats` must be a whole number from 2 to 8, found 9"),
         (TuneOptions { deals: 1, ..task.clone() }, "`deals` must be a whole number from 2 to 10000000, found 1"),
         (
             TuneOptions { deals: 10_000_001, ..task.clone() },
@@ -66,4 +69,29 @@ fn invalid_options_are_refused_before_play() {
         let error = task.run(&cambio_agents::roster(), &mut StudyDriver::new(&executor, &mut step)).unwrap_err();
         assert!(error.to_string().starts_with(sentence), "{error}");
     }
+}
+
+#[test]
+fn the_result_of_a_search_is_validated_on_fresh_deals() {
+    let (roster, executor, field) = (cambio_agents::roster(), Executor::new(1).unwrap(), vec!["sharp".to_owned()]);
+    let task = TuneOptions {
+        agent: "greedy(call_at=?)".into(),
+        range: vec!["0..15".into()],
+        field: field.clone(),
+        setting: SettingOptions { rounds: true, ..SettingOptions::default() },
+        payoff: Payoff::Margin,
+        method: MethodName::Cma,
+        deals: 3,
+        generations: 1,
+        validate: 5,
+        incumbent: Some("random".into()),
+        ..TuneOptions::default()
+    };
+    let mut step = |_| ();
+    let mut driver = StudyDriver::new(&executor, &mut step);
+    let result = task.run(&roster, &mut driver).unwrap().result;
+    let Some(Validation::Played(validation)) = result.validation else { panic!("it was not played") };
+    // The candidates of the generation, and then its centre, have played three deals each.
+    let scores = Candidates::new(&task, &roster, &[result.best], &field).unwrap().scores(&mut driver, &[0], 6..11);
+    assert!((validation.winner - mean(&scores.unwrap()[0])).abs() < 1e-12);
 }
