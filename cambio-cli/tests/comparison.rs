@@ -24,6 +24,9 @@ fn comparisons_need_the_same_rules_seats_and_opponents() {
     let rows = rows(&printed);
     // Three agents in three runs, and two in the fourth. Each other table is in one run only.
     assert_eq!(rows.len(), 11, "{printed}");
+    let mut agents: Vec<&str> = rows.iter().map(|row| &*row["agent"]).collect();
+    agents.dedup();
+    assert_eq!(agents, ["greedy", "heuristic", "random"], "the best first");
     for row in &rows {
         let from = match row["run"].as_str() {
             "two" | "twin" => "one",
