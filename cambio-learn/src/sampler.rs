@@ -316,6 +316,6 @@ mod tests {
             }
         }
         println!("{found} positions");
-        assert!(found > if is_full { 100_000 } else { 5_000 }, "{found} positions");
+        assert!(found > if is_full { 100_000 } else { 8_000 }, "{found} positions");
     }
 }

@@ -172,7 +172,12 @@ impl CellReport<'_> {
         let estimates: Vec<IntervalPoint> = self.names().into_iter().zip(&ranked.agents).map(estimate).collect();
         let unit = ranked.payoff.unit();
         let par = ranked.payoff.par(self.seats());
-        let caption = json!({ "unit": unit, "luck": self.plan.without_luck(), "has_par": par.is_some(), "has_others": ranked.has_others() });
+        let caption = json!({
+            "unit": unit,
+            "luck": self.plan.without_luck(),
+            "has_par": par.is_some(),
+            "has_others": ranked.has_others(),
+        });
         self.forest("means", &format!("Mean {unit}"), caption, &estimates, par, (unit, ranked.payoff.digits()))
     }
 

@@ -1,6 +1,6 @@
 //! The verdict on a table: which agent leads, by how much, and whether the lead is significant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cambio_sim::{Derived, Estimate, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
 use serde_json::json;
@@ -13,6 +13,8 @@ pub(super) struct RankedAgents<'a> {
     pub(super) payoff: Payoff,
     pub(super) agents: Vec<RankedAgent<'a>>,
     pairs: BTreeMap<(&'a str, &'a str), &'a PairRow>,
+    /// The labels of the agents that are compared.
+    compared: BTreeSet<&'a str>,
     /// Whether every agent meets only copies of itself.
     is_mirror: bool,
 }
@@ -48,8 +50,9 @@ impl<'a> RankedAgents<'a> {
         });
         let pairs = derived.pairwise.iter().filter(|row| table.is_of(&row.rules, row.seats));
         let pairs = pairs.map(|row| ((row.agent.as_str(), row.other.as_str()), row)).collect();
+        let compared = agents.iter().filter(|agent| agent.is_compared).map(|agent| agent.label).collect();
         let is_mirror = (0..plan.agents.len()).all(|agent| table.is_mirrored(agent));
-        let mut ranked = RankedAgents { payoff: plan.payoff, agents, pairs, is_mirror };
+        let mut ranked = RankedAgents { payoff: plan.payoff, agents, pairs, compared, is_mirror };
         let leader = ranked.agents.first().map(|agent| agent.label);
         let is_level = |agent: &RankedAgent<'a>| {
             let gap = leader.filter(|leader| *leader != agent.label).and_then(|leader| ranked.gap(leader, agent.label));
@@ -70,8 +73,8 @@ impl<'a> RankedAgents<'a> {
 
     /// The difference of two agents' payoffs, first minus second; `None` for agents that are not compared.
     pub(super) fn gap(&self, one: &str, other: &str) -> Option<Estimate> {
-        let is_compared = |label: &str| self.compared().iter().any(|agent| agent.label == label);
-        let (row, is_turned) = self.pair(one, other).filter(|_| is_compared(one) && is_compared(other))?;
+        let are_compared = self.compared.contains(one) && self.compared.contains(other);
+        let (row, is_turned) = self.pair(one, other).filter(|_| are_compared)?;
         Some(row.leading().scaled(if is_turned { -1.0 } else { 1.0 }))
     }
 
@@ -105,7 +108,7 @@ impl<'a> RankedAgents<'a> {
 
     /// The agents that are compared.
     pub(super) fn compared(&self) -> &[RankedAgent<'a>] {
-        &self.agents[..self.agents.iter().take_while(|agent| agent.is_compared).count()]
+        &self.agents[..self.compared.len()]
     }
 
     /// Whether some agents have other opponents than those that are compared.

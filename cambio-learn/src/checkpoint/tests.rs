@@ -1,5 +1,4 @@
 use cambio_agents::roster;
-
 use serde_json::Value;
 
 use super::*;
