@@ -38,7 +38,7 @@ def test_advice_is_that_of_the_command() -> None:
     assert table.to_csv() == cambio_prints("advise", TEXT, "--games", 400, "--opponents", "sharp", "--seed", 2, "--format", "csv")
     best, *others = table
     assert best["may_be_best"] and best["cost"] is None and best["reason"] is None
-    assert all(row["cost_low"] <= row["cost"] <= row["cost_high"] and row["may_be_best"] == (row["reason"] is None) for row in others)
+    assert all(x["cost_low"] <= x["cost"] <= x["cost_high"] and x["may_be_best"] == (x["reason"] is None) for x in others)
 
 
 def test_wrong_positions_and_options_are_refused() -> None:
