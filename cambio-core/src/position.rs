@@ -285,10 +285,7 @@ impl fmt::Display for Position {
         let OwnedObservation { table, private } = &self.view;
         let (rules, seats) = (&table.rules, table.seats());
         let card = |card: Card| name(rules, card);
-        match rules.spec().to_json() {
-            Value::String(name) => write!(f, "{name}")?,
-            fields => write!(f, "{fields}")?,
-        }
+        write!(f, "{}", rules.text())?;
         for &seat in &Seat::ALL[..seats] {
             let spot = |spot: Spot| {
                 let seen = table.seen_by(spot);

@@ -18,6 +18,8 @@ pub use seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use serde_json::Value;
+
 use crate::rules::knob::{MatchEnd, Matching};
 use crate::text::{did_you_mean, excerpt};
 
@@ -172,6 +174,7 @@ struct System {
     most_points: i32,
     classes: usize,
     faces: [Face; MAX_KINDS * 2],
+    text: OnceLock<String>,
 }
 
 /// Handles are equal if their specs are equal, names included, because equal systems are stored once.
@@ -221,6 +224,21 @@ impl Rules {
     /// The spec of these rules: the name, the deck and the values of the knobs.
     pub fn spec(&self) -> &'static RulesSpec {
         &self.0.spec
+    }
+
+    /// The rules in a line of text, as short as possible: the name of a preset, or JSON that [`RulesSpec::from_json`] reads.
+    ///
+    /// ```
+    /// use cambio_core::RulesSpec;
+    ///
+    /// let mine = RulesSpec::from_toml("base = 'classic'\nhand = 6\n[points]\nJK = -3\n").unwrap().validate().unwrap();
+    /// assert_eq!(mine.text(), r#"{"base":"classic","hand":6,"points":{"JK":-3}}"#);
+    /// ```
+    pub fn text(&self) -> &'static str {
+        self.0.text.get_or_init(|| match self.0.spec.to_short_json() {
+            Value::String(name) => name,
+            fields => fields.to_string(),
+        })
     }
 
     /// The name of the rule system, as result tables show it.

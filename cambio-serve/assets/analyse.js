@@ -12,6 +12,8 @@ const MOMENTS = {
   held: ["I have drawn a card", { phase: "held" }],
   close: ["My turn ends", { phase: "close" }],
   window: ["A card was put down: snap or pass?", { phase: "window" }],
+  power: ["I may use the power of my discard", { phase: "power" }],
+  gift: ["I snapped another player's card and give one", { phase: "gift" }],
 };
 const UNKNOWN = { face: "?", seen: "" };
 
@@ -49,12 +51,16 @@ function text() {
   const written = (card) => (card ? `${card.face}${card.seen === (card.face === "?" ? "" : seat) ? "" : `/${card.seen}`}` : "-");
   const at = LETTERS.indexOf(seat);
   // In a window, the player before the reader has put the card down.
-  const turnOf = moment === "window" ? (at + seats - 1) % seats : at;
+  const isOthers = moment === "window" || moment === "gift";
+  const turnOf = isOthers ? (at + seats - 1) % seats : at;
+  // The snapped card was that of the player with the fewest cards: it left the first empty slot.
+  const [fewest] = layouts.map((cards, index) => [cards.filter(Boolean).length, index, cards]).filter(([, index]) => index !== at).sort(([one], [other]) => one - other);
+  const gap = LETTERS[fewest[1]] + ([...fewest[2], null].indexOf(null) + 1);
   const start = (((turnOf - turn + 1) % seats) + seats) % seats;
   // A moment that the page has no words for keeps its fields.
   const fields = moment ? {
-    turns: turn > 1 ? turn : null, start: start ? LETTERS[start] : null, ...(moment === "window" ? { act: seat } : {}),
-    ...MOMENTS[moment][1], held: moment === "held" ? held : null,
+    turns: turn > 1 ? turn : null, start: start ? LETTERS[start] : null, ...(isOthers ? { act: seat } : {}),
+    ...MOMENTS[moment][1], held: moment === "held" ? held : null, gap: moment === "gift" ? others.gap ?? gap : null,
     ...Object.fromEntries(Object.entries(others).filter(([name]) => ["reshuffles", "round", "totals", "safe", "cards", "peeks"].includes(name))),
   } : Object.fromEntries(Object.entries(others).filter(([name]) => name !== "pile" && name !== "calls"));
   const all = { ...fields, pile: pile.join(","), calls: caller };
@@ -73,12 +79,21 @@ function cardButton(id, label, name, seen, onclick) {
   return h("button", { type: "button", id, class: "card up", "aria-label": about, title: about, onclick }, cardFace(label));
 }
 
-// A dialog with all kinds of cards. `more` are further buttons or options.
+// A dialog with all kinds of cards, of which one is in the order of Tab: the arrow keys go to the others. `more` are further buttons
+// or options.
 function pick(title, chosen, done, ...more) {
   const from = document.activeElement?.id;
+  const first = Math.max(shown.kinds.findIndex(({ label }) => label === chosen), 0);
+  const move = (event) => {
+    const cards = [...event.currentTarget.children];
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    cards[(cards.indexOf(event.target) + step + cards.length) % cards.length].focus();
+  };
   const dialog = h("dialog", { class: "confirm picker", "aria-label": title, onclose: () => { dialog.remove(); document.getElementById(from)?.focus(); } },
     h("h2", {}, title), ...more,
-    h("div", { class: "kinds" }, ...shown.kinds.map((kind) => h("button", { type: "button", class: "card up", "aria-label": spoken(kind), title: spoken(kind), "aria-pressed": String(kind.label === chosen),
+    h("div", { class: "kinds", role: "group", "aria-label": "Faces; the arrow keys go through them", onkeydown: move }, ...shown.kinds.map((kind, index) => h("button", { type: "button", class: "card up", tabindex: index === first ? 0 : -1, "aria-label": spoken(kind), title: spoken(kind), "aria-pressed": String(kind.label === chosen),
       onclick: () => { dialog.close(); done(kind.label); } }, front(kind)))),
     h("p", { class: "row" }, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
   document.body.append(dialog);

@@ -62,7 +62,7 @@ const passed = { discard: null, hasNews: false };
 
 const question = h("p", { class: "question", id: "question", role: "status", "aria-live": "assertive" });
 const buttons = h("div", { class: "row" });
-const advice = h("p", { class: "hint-line", role: "status" });
+const advice = h("p", { class: "hint-line", role: "status", title: "Tap to remove", onclick: () => advice.replaceChildren() });
 const tools = h("div", { class: "tools" });
 const named = { role: "group", tabindex: "-1", "aria-labelledby": "question" };
 const bar = h("div", { class: "bar", ...named }, question, buttons, tools);

@@ -1,5 +1,7 @@
 //! Validation: turns a [`RulesSpec`] into [`Rules`], and finds contradictions of several knobs.
 
+use std::sync::OnceLock;
+
 use super::{Face, Rules, RulesError, RulesSpec, System, copies};
 use crate::rules::card::{Card, Kind, MAX_CARDS, MAX_KINDS};
 use crate::rules::knob::{Best, Flip, Knob as _, Peek, Reset, Score};
@@ -94,7 +96,8 @@ impl System {
         let deck_squares = deck.iter().map(|card| points(card) * points(card)).sum();
         let most_points = deck.iter().map(points).max().unwrap_or(0);
         let (copies, classes) = (copies(&deck), classes.len());
-        let system = System { spec, kinds, deck, copies, deck_points, deck_squares, most_points, classes, faces };
+        let text = OnceLock::new();
+        let system = System { spec, kinds, deck, copies, deck_points, deck_squares, most_points, classes, faces, text };
         system.covers(2)?;
         Ok(system.stored())
     }
