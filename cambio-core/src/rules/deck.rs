@@ -1,5 +1,7 @@
 //! Decks: named decks and tables of kinds.
 
+use std::sync::LazyLock;
+
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
@@ -32,8 +34,9 @@ impl Deck {
     /// # Panics
     /// Does not panic: a test parses the built-in decks.
     pub(crate) fn named(name: &str) -> Result<Deck, RulesError> {
-        let decks: Map<String, Value> = toml::from_str(DECK_FILE).expect("the shipped decks are TOML");
-        let Some(kinds) = decks.get(name) else {
+        static DECKS: LazyLock<Map<String, Value>> =
+            LazyLock::new(|| toml::from_str(DECK_FILE).expect("the shipped decks are TOML"));
+        let Some(kinds) = DECKS.get(name) else {
             let allowed = format!("a list of kinds or one of the decks {}", PRESETS.join(", "));
             return Err(RulesError::Field { field: "deck", found: format!("{name:?}"), allowed });
         };

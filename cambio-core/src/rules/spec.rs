@@ -363,22 +363,24 @@ impl RulesSpec {
         }
     }
 
-    /// The shortest form of the rules that [`RulesSpec::from_json`] reads as the same: the name of a preset, what differs from
-    /// a preset, or all fields.
+    /// A short form of the rules that [`RulesSpec::from_json`] reads as the same: the name of a preset, what differs from the
+    /// nearest preset with the same labels, or all fields.
     pub(super) fn to_short_json(&self) -> Value {
         let all = self.to_json();
-        if all.is_string() {
-            return all;
-        }
+        let labels = |spec: &RulesSpec| spec.deck.kinds.iter().map(|kind| kind.label.clone()).collect::<Vec<_>>();
+        let presets = PRESETS.into_iter().filter_map(|name| RulesSpec::preset(name).ok());
+        let alike = presets.filter(|preset| all.is_object() && labels(preset) == labels(self));
+        let differing = |preset: &RulesSpec| {
+            preset.ordinals().iter().zip(self.ordinals()).filter(|(one, other)| *one != other).count()
+        };
+        let changes = alike.min_by_key(differing).map(|preset| self.changes(&preset));
         let reads_back = |form: &Value| RulesSpec::from_json(form).is_ok_and(|read| read == *self);
-        let changes = PRESETS.into_iter().filter_map(|base| self.changes(base).ok()).filter(reads_back);
-        changes.chain([all]).min_by_key(|form| form.to_string().len()).expect("all fields are a form")
+        changes.filter(reads_back).unwrap_or(all)
     }
 
     /// What differs from a preset, except other cards.
-    fn changes(&self, base: &str) -> Result<Value, RulesError> {
-        let preset = RulesSpec::preset(base)?;
-        let mut changes = Map::from_iter([("base".to_owned(), Value::from(base))]);
+    fn changes(&self, preset: &RulesSpec) -> Value {
+        let mut changes = Map::from_iter([("base".to_owned(), Value::from(preset.name.clone()))]);
         if self.name != "custom" {
             changes.insert("name".to_owned(), Value::from(self.name.clone()));
         }
@@ -386,14 +388,16 @@ impl RulesSpec {
         changes.extend(knobs.map(|((name, value), _)| (name.to_owned(), value)));
         let fields: [fn(&Kind) -> Value; 2] = [|kind| Value::from(kind.points), |kind| serde_json::json!(kind.power)];
         for ((name, ..), field) in KIND_TABLES.into_iter().zip(fields) {
-            let pairs =
-                self.deck.kinds.iter().zip(&preset.deck.kinds).filter(|(mine, theirs)| field(mine) != field(theirs));
-            let table: Map<_, _> = pairs.map(|(mine, _)| (mine.label.clone(), field(mine))).collect();
+            let pairs = self.deck.kinds.iter().zip(&preset.deck.kinds);
+            let changed = pairs
+                .map(|(mine, theirs)| (mine, field(mine), field(theirs)))
+                .filter(|(_, mine, theirs)| mine != theirs);
+            let table: Map<_, _> = changed.map(|(kind, mine, _)| (kind.label.clone(), mine)).collect();
             if !table.is_empty() {
                 changes.insert(name.to_owned(), Value::Object(table));
             }
         }
-        Ok(Value::Object(changes))
+        Value::Object(changes)
     }
 
     /// Whether two systems have the same cards and the same knobs. Their names may differ.
