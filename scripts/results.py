@@ -66,7 +66,7 @@ class Run:
     """A command, and the stored part of its output."""
 
     def __init__(self, page, declared):
-        unknown = set(declared) - {"name", "command", "keep", "experiment", "files", "stale"}
+        unknown = set(declared) - {"name", "command", "keep", "experiment", "files"}
         if unknown:
             raise Wrong(f"{page}: a run has no field {', '.join(sorted(unknown))}")
         self.page = page
@@ -76,8 +76,6 @@ class Run:
         words = [word for word in self.command.split() if word.startswith("experiments/") and word.endswith(".toml")]
         self.experiment = declared.get("experiment", words[0] if words else None)
         self.files = declared.get("files", [])
-        # Why the stored files are kept although the program has changed. The page must contain this sentence.
-        self.stale = declared.get("stale")
         self.folder = KEPT / self.name
         self.facts = None
         if (self.folder / "facts.json").is_file():
@@ -131,12 +129,6 @@ class Run:
             yield f"the command of the run {self.name} has changed in {self.page}; play the run again"
         if self.experiment and self.facts["experiment"] != experiment(self.experiment):
             yield f"{self.experiment} has changed since the run {self.name}; play the run again"
-        if self.stale:
-            if " ".join(self.stale.split()) not in " ".join(
-                (TEMPLATES / self.page).read_text(encoding="utf-8").split("+++")[2].split()
-            ):
-                yield f"{self.page} must say of the run {self.name}: {self.stale}"
-            return
         made, now = self.facts["inputs"], self.inputs()
         for path in sorted(made.keys() | now.keys()):
             if made.get(path) != now.get(path):
@@ -786,9 +778,6 @@ class Page:
         parts = ["## How these results were made"]
         for run in self.runs:
             facts = run.facts
-            if facts is None:
-                parts.append(f"**{run.name}** is not measured yet:\n\n```sh\n{run.shown()}\n```")
-                continue
             lines = [f"**{run.name}**:", f"```sh\n{run.shown()}\n```"]
             made_by = f"cambio {facts['version']}, revision `{facts['revision'][:12]}`"
             if facts["uncommitted_changes"]:
@@ -800,10 +789,9 @@ class Page:
             said.append(f"machine: {facts['machine']}" + (f"; {facts['note']}" if "note" in facts else ""))
             if "matches" in facts:
                 said.append(f"size: {facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
-            if "core_seconds" in facts:
-                said.append(f"time: {facts['core_seconds']:,.0f} s of one core")
-            elif "seconds" in facts:
-                said.append(f"time: {facts['seconds']:,.0f} s")
+            for unit, name in [(" of one core", "core_seconds"), ("", "seconds")]:
+                if name in facts:
+                    said.append(f"time: {facts[name]:,.0f} s{unit}")
             if "run_id" in facts:
                 said.append(f"run ID: `{facts['run_id'][:12]}`")
             lines.append("- " + "\n- ".join(said))
