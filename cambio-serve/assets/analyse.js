@@ -12,8 +12,8 @@ const MOMENTS = {
   held: ["I have drawn a card", { phase: "held" }],
   close: ["My turn ends", { phase: "close" }],
   window: ["A card was put down: snap or pass?", { phase: "window" }],
-  power: ["I may use the power of my discard", { phase: "power" }],
-  gift: ["I snapped another player's card and give one", { phase: "gift" }],
+  power: ["I may use a power", { phase: "power" }],
+  gift: ["I snapped, and give a card", { phase: "gift" }],
 };
 const UNKNOWN = { face: "?", seen: "" };
 
