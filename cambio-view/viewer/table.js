@@ -18,8 +18,6 @@ const OWN_LARGEST = 124;
 const ROW = [5, 8];
 // The opponents have room for a penalty card if the cards keep at least this share of their size.
 const ROOMY = 0.9;
-// How exactly a width is known while the ways are compared, and at the end, in pixels.
-const [COARSE, FINE] = [4, 0.5];
 // The most letters of seats that the tag of a card lists; otherwise it has their number, or “all”.
 const LISTED = 2;
 // The number of steps in which the points of a seat are counted up.
@@ -115,11 +113,11 @@ export class Board {
   enlarge() {
     const set = (name, width) => this.root.style.setProperty(name, `${width}px`);
     const fitsWith = (set, width) => { set(width); return this.fits(); };
-    // The largest width in pixels for which the table fits, up to a step. Each try takes some milliseconds. On a wide table,
+    // The largest width in pixels for which the table fits. Each try takes some milliseconds. On a wide table,
     // the largest width often fits.
-    const largest = (low, high, set, step) => {
+    const largest = (low, high, set) => {
       if (this.isWide && fitsWith(set, high)) return high;
-      while (high - low > step) {
+      while (high - low > 0.5) {
         const width = (low + high) / 2;
         if (fitsWith(set, width)) low = width;
         else high = width;
@@ -143,17 +141,16 @@ export class Board {
       const most = Math.min(OWN_LARGEST, this.root.clientWidth / Math.ceil((this.hand + 1) / ownRows));
       const [least, high] = [Math.max(SMALLEST, Math.sqrt(size / most)), Math.min(LARGEST, most / factor)];
       if (best.size && (least >= high || !fitsWith(setBoth, least))) continue;
-      const width = largest(least, high, setBoth, COARSE);
+      const width = largest(least, high, setBoth);
       const low = Math.max(factor * width, size / width ** 2);
       if (best.size && (low >= most || !fitsWith(setOwn, low))) continue;
-      const own = largest(low, most, setOwn, COARSE);
-      best = { rows: this.rows, room: this.room, width, own, size: width ** 2 * own, most };
+      const own = largest(low, most, setOwn);
+      best = { rows: this.rows, room: this.room, width, own, size: width ** 2 * own };
     }
     Object.assign(this, { rows: best.rows, room: best.room });
+    set("--u", best.width);
+    set("--v", best.own);
     this.line();
-    const width = largest(best.width, Math.min(best.width + COARSE, best.own / factor, LARGEST), (width) => { set("--u", width); set("--v", best.own); }, FINE);
-    set("--u", width);
-    set("--v", largest(best.own, Math.min(best.own + COARSE, best.most), setOwn, FINE));
     this.root.classList.toggle("centred", best.room[1] > 0);
     if (!this.fits()) this.root.classList.remove("centred");
   }
