@@ -53,7 +53,7 @@ function text() {
   // In a window, the player before the reader has put the card down.
   const isOthers = moment === "window" || moment === "gift";
   const turnOf = isOthers ? (at + seats - 1) % seats : at;
-  // The snapped card was that of the player with the fewest cards: it left the first empty slot.
+  // The player with the fewest cards had the snapped card, which left the first empty slot.
   const [fewest] = layouts.map((cards, index) => [cards.filter(Boolean).length, index, cards]).filter(([, index]) => index !== at).sort(([one], [other]) => one - other);
   const gap = LETTERS[fewest[1]] + ([...fewest[2], null].indexOf(null) + 1);
   const start = (((turnOf - turn + 1) % seats) + seats) % seats;
