@@ -77,8 +77,10 @@ python3 -m venv --clear "$target/wheel"
 
 say "the crates, each compiled from its package"
 cargo publish --workspace --dry-run --quiet
-# Publishing keeps no packages, so they are made once more, without compiling.
-cargo package --workspace --exclude cambio-benches --exclude mine --no-verify --quiet
+# Publishing keeps no packages, so they are made once more, without compiling. It leaves out crates that are not published.
+excluded=(--exclude cambio-benches)
+for project in examples/*/Cargo.toml; do excluded+=(--exclude "$(basename "$(dirname "$project")")"); done
+cargo package --workspace "${excluded[@]}" --no-verify --quiet
 mkdir "$new/crates"
 cp "$target"/package/*-"$version".crate "$new/crates"
 
