@@ -778,10 +778,12 @@ class Page:
         parts = ["## How these results were made"]
         for run in self.runs:
             facts = run.facts
+            if facts is None:
+                parts.append(f"**{run.name}** is not measured yet:\n\n```sh\n{run.shown()}\n```")
+                continue
             lines = [f"**{run.name}**:", f"```sh\n{run.shown()}\n```"]
-            made_by = f"cambio {facts['version']}, revision `{facts['revision'][:12]}`"
-            if facts["uncommitted_changes"]:
-                made_by += " with uncommitted changes"
+            changed = " with uncommitted changes" if facts["uncommitted_changes"] else ""
+            made_by = f"cambio {facts['version']}, revision `{facts['revision'][:12]}`{changed}"
             said = [f"date: {facts['date']}", f"program: {made_by}, {facts['compiler'].split(' (')[0]}"]
             if "confirmed" in facts:
                 same = facts["confirmed"]

@@ -226,7 +226,7 @@ impl Rules {
         &self.0.spec
     }
 
-    /// The rules in a line of text, as short as possible: the name of a preset, or JSON that [`RulesSpec::from_json`] reads.
+    /// The rules in a short line of text: the name of a preset, or JSON that [`RulesSpec::from_json`] reads.
     ///
     /// ```
     /// use cambio_core::RulesSpec;

@@ -13,7 +13,6 @@ const MOMENTS = {
   close: ["My turn ends", { phase: "close" }],
   window: ["A card was put down: snap or pass?", { phase: "window" }],
   power: ["I may use a power", { phase: "power" }],
-  gift: ["I snapped, and give a card", { phase: "gift" }],
 };
 const UNKNOWN = { face: "?", seen: "" };
 
@@ -51,16 +50,12 @@ function text() {
   const written = (card) => (card ? `${card.face}${card.seen === (card.face === "?" ? "" : seat) ? "" : `/${card.seen}`}` : "-");
   const at = LETTERS.indexOf(seat);
   // In a window, the player before the reader has put the card down.
-  const isOthers = moment === "window" || moment === "gift";
-  const turnOf = isOthers ? (at + seats - 1) % seats : at;
-  // The player with the fewest cards had the snapped card, which left the first empty slot.
-  const [fewest] = layouts.map((cards, index) => [cards.filter(Boolean).length, index, cards]).filter(([, index]) => index !== at).sort(([one], [other]) => one - other);
-  const gap = LETTERS[fewest[1]] + ([...fewest[2], null].indexOf(null) + 1);
+  const turnOf = moment === "window" ? (at + seats - 1) % seats : at;
   const start = (((turnOf - turn + 1) % seats) + seats) % seats;
   // A moment that the page has no words for keeps its fields.
   const fields = moment ? {
-    turns: turn > 1 ? turn : null, start: start ? LETTERS[start] : null, ...(isOthers ? { act: seat } : {}),
-    ...MOMENTS[moment][1], held: moment === "held" ? held : null, gap: moment === "gift" ? others.gap ?? gap : null,
+    turns: turn > 1 ? turn : null, start: start ? LETTERS[start] : null, ...(moment === "window" ? { act: seat } : {}),
+    ...MOMENTS[moment][1], held: moment === "held" ? held : null,
     ...Object.fromEntries(Object.entries(others).filter(([name]) => ["reshuffles", "round", "totals", "safe", "cards", "peeks"].includes(name))),
   } : Object.fromEntries(Object.entries(others).filter(([name]) => name !== "pile" && name !== "calls"));
   const all = { ...fields, pile: pile.join(","), calls: caller };
@@ -85,11 +80,14 @@ function pick(title, chosen, done, ...more) {
   const from = document.activeElement?.id;
   const first = Math.max(shown.kinds.findIndex(({ label }) => label === chosen), 0);
   const move = (event) => {
-    const cards = [...event.currentTarget.children];
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
+    const { currentTarget: box, target, key, altKey, ctrlKey, metaKey } = event;
+    const row = getComputedStyle(box).gridTemplateColumns.split(" ").length;
+    const step = { ArrowRight: 1, ArrowDown: row, ArrowLeft: -1, ArrowUp: -row }[key];
+    const next = box.children[[...box.children].indexOf(target) + step];
+    if (!next || altKey || ctrlKey || metaKey) return;
     event.preventDefault();
-    cards[(cards.indexOf(event.target) + step + cards.length) % cards.length].focus();
+    [target.tabIndex, next.tabIndex] = [-1, 0];
+    next.focus();
   };
   const dialog = h("dialog", { class: "confirm picker", "aria-label": title, onclose: () => { dialog.remove(); document.getElementById(from)?.focus(); } },
     h("h2", {}, title), ...more,

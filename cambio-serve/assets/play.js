@@ -517,6 +517,7 @@ document.addEventListener("keydown", (event) => {
   const asked = current.step?.ask;
   const key = event.key.toLowerCase();
   if (key === "escape") {
+    advice.replaceChildren();
     if (current.armed) disarm();
     else if (current.first !== null) { current.first = null; offer(); }
     return;

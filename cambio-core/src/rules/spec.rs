@@ -369,13 +369,12 @@ impl RulesSpec {
         let all = self.to_json();
         let labels = |spec: &RulesSpec| spec.deck.kinds.iter().map(|kind| kind.label.clone()).collect::<Vec<_>>();
         let presets = PRESETS.into_iter().filter_map(|name| RulesSpec::preset(name).ok());
-        let alike = presets.filter(|preset| all.is_object() && labels(preset) == labels(self));
-        let differing = |preset: &RulesSpec| {
+        let mut alike: Vec<_> = presets.filter(|preset| all.is_object() && labels(preset) == labels(self)).collect();
+        alike.sort_by_key(|preset| {
             preset.ordinals().iter().zip(self.ordinals()).filter(|(one, other)| *one != other).count()
-        };
-        let changes = alike.min_by_key(differing).map(|preset| self.changes(&preset));
+        });
         let reads_back = |form: &Value| RulesSpec::from_json(form).is_ok_and(|read| read == *self);
-        changes.filter(reads_back).unwrap_or(all)
+        alike.iter().map(|preset| self.changes(preset)).find(reads_back).unwrap_or(all)
     }
 
     /// What differs from a preset, except other cards.

@@ -494,6 +494,22 @@ fn presets_are_read_as_they_are_written() {
 }
 
 #[test]
+fn the_text_of_changed_rules_names_their_preset() {
+    for preset in PRESETS {
+        let label = &Rules::preset(preset).unwrap().kinds()[5].label;
+        for cards in [String::new(), format!("[points]\n{label} = 33\n[powers]\n{label} = 'swap'")] {
+            let file = format!("base = '{preset}'\nname = 'mine a=b'\nturn_limit = 17\n{cards}");
+            let rules = RulesSpec::from_toml(&file).unwrap().validate().unwrap();
+            let start = format!(r#"{{"base":"{preset}","name":"mine a=b","turn_limit":17"#);
+            assert!(rules.text().starts_with(&start), "{}", rules.text());
+            let read = RulesSpec::from_json(&serde_json::from_str(rules.text()).unwrap()).unwrap();
+            assert_eq!(&read, rules.spec(), "{file}");
+        }
+        assert_eq!(Rules::preset(preset).unwrap().text(), preset);
+    }
+}
+
+#[test]
 fn knobs_that_do_not_fit_each_other_are_refused() {
     let two = format!("jokers = 0\ndeck = [{ONE}, {ONE}]");
     let no_joker = format!("jokers = 2\ndeck = [{ONE}]");
