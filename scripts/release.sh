@@ -57,7 +57,7 @@ fi
 "$program" --version
 name=cambio-v$version-$system
 mkdir "$new/$name"
-cp "$program" README.md RULES.md PROTOCOL.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$new/$name"
+cp -r "$program" README.md RULES.md PROTOCOL.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT experiments "$new/$name"
 cargo run --quiet --locked --package cambio-cli --example manual -- "$new/$name/manual"
 tar -C "$new" -czf "$new/$name.tar.gz" "$name"
 rm -r "${new:?}/$name"
