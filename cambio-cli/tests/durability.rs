@@ -445,7 +445,7 @@ fn an_interrupted_study_continues_in_its_folder() {
     let folder = folder("studies");
     for words in [
         "sprt greedy greedy(call_at=6) --elo0 0 --elo1 0.01 --deals 10000",
-        "tune --agent greedy(call_at=?) --range 0..7 --deals 400 --validate 50",
+        "tune --agent greedy(call_at=?) --range 0..7 --deals 1500 --validate 50",
         "tune --agent greedy(call_at=?) --range 0..7 --method race --deals 4000 --validate 50",
         "advantage greedy --over sharp --deals 600 --playouts 50",
     ] {
