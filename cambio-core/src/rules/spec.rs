@@ -388,10 +388,10 @@ impl RulesSpec {
         let fields: [fn(&Kind) -> Value; 2] = [|kind| Value::from(kind.points), |kind| serde_json::json!(kind.power)];
         for ((name, ..), field) in KIND_TABLES.into_iter().zip(fields) {
             let pairs = self.deck.kinds.iter().zip(&preset.deck.kinds);
-            let changed = pairs
+            let unlike = pairs
                 .map(|(mine, theirs)| (mine, field(mine), field(theirs)))
                 .filter(|(_, mine, theirs)| mine != theirs);
-            let table: Map<_, _> = changed.map(|(kind, mine, _)| (kind.label.clone(), mine)).collect();
+            let table: Map<_, _> = unlike.map(|(kind, mine, _)| (kind.label.clone(), mine)).collect();
             if !table.is_empty() {
                 changes.insert(name.to_owned(), Value::Object(table));
             }
