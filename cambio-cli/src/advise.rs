@@ -58,8 +58,7 @@ fn with_rules(position: &str) -> Result<String, Box<dyn std::error::Error>> {
         Some((file, fields))
             if Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) =>
         {
-            let rules = read_rules(file, Path::new("."))?.spec().to_json();
-            Ok(rules.as_str().map_or(format!("{rules} {fields}"), |name| format!("{name} {fields}")))
+            Ok(format!("{} {fields}", read_rules(file, Path::new("."))?.text()))
         }
         _ => Ok(position.to_owned()),
     }
