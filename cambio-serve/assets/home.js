@@ -3,7 +3,7 @@ import { face, picture } from "./cards.js";
 import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, quick, REACTIONS, remember, remembered, RULES, rulesName } from "./common.js";
 import { deck, steps } from "./deck.js";
 import { isLesson, openLesson } from "./guide.js";
-import { dailyPanel, linkedDeal, openDeal } from "./links.js";
+import { dailyPanel } from "./links.js";
 import { ask, at, openTable, openTables } from "./transport.js";
 
 const main = document.getElementById("main");
@@ -167,12 +167,9 @@ function tables(open) {
 }
 
 const failed = (error) => main.replaceChildren(h("p", { class: "trouble", role: "alert" }, error.message), h("p", {}, h("a", { class: "button primary", href: "./" }, "Go to the start page")));
-// A link to a deal can be pasted into the address of the open page.
-addEventListener("hashchange", () => { if (location.hash.startsWith("#deal=")) location.reload(); });
-try {
-  const deal = linkedDeal();
-  if (deal) await openDeal(deal, "replace");
-  else await ask("api/options").then(start);
-} catch (error) {
-  failed(error);
-}
+// The page of a table opens links to deals, also those that are pasted into the address of this page.
+const isLink = () => location.hash.startsWith("#deal=");
+const follow = () => location.replace(`play.html${location.hash}`);
+addEventListener("hashchange", () => { if (isLink()) follow(); });
+if (isLink()) follow();
+else ask("api/options").then(start).catch(failed);

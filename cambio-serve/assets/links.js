@@ -1,7 +1,7 @@
 // Links that contain a deal or a finished match, and the daily deal. A fragment is never sent to a host.
 import { minus } from "./cards.js";
 import { counted, h, LETTERS, LEVELS, people, remember, remembered } from "./common.js";
-import { ask, isServer, openTable, recordOf, requestOf, saveAs } from "./transport.js";
+import { ask, isServer, openNew, openTable, recordOf, requestOf, saveAs } from "./transport.js";
 
 // Longer addresses are cut by some programs that pass them on.
 const LONGEST = 8000;
@@ -126,7 +126,7 @@ export function shareButton(record) {
 
 // The link that opens a deal: the same rules, cards, opponents and seat.
 export function dealLink({ rules, seed, opponents, seat, one_round: isRound }) {
-  const link = here("./");
+  const link = here("play.html");
   link.search = "";
   const parts = [["deal", rules], ["seed", seed], ["seat", seat], ...opponents.map((one) => ["with", one]), ...(isRound ? [["round", "1"]] : [])];
   // The sum is near the beginning, so that a link without its end keeps it.
@@ -143,18 +143,20 @@ function checksum(parts) {
 }
 
 // The request to open the table of a link; null if the fragment has no deal. A link that a person wrote has no checksum.
-export function linkedDeal(hash = location.hash) {
+function linkedDeal(hash = location.hash) {
   const asked = new URLSearchParams(hash.slice(1));
   if (!asked.has("deal")) return null;
   if (asked.has("sum") && asked.get("sum") !== checksum([...asked].filter(([name]) => name !== "sum"))) throw new Error(DAMAGED);
   return { rules: asked.get("deal"), seed: asked.get("seed"), opponents: asked.getAll("with"), seat: asked.get("seat") ?? "a", one_round: asked.has("round"), notes: true, practice: false };
 }
 
-// Opens a deal and goes to its table. With `replace`, *Back* does not return to a link, which would open another table.
-export async function openDeal(request, go = "assign") {
-  const table = await openTable(request);
-  location[go](`play.html?table=${table}${remembered("guided") ? "" : "&guide"}`);
-  return table;
+const addressOf = (table) => `play.html?table=${table}${remembered("guided") ? "" : "&guide"}`;
+
+// Opens the deal of this page's address, if it has one. The address of the table takes its place, so that *Back* and a reload do not
+// open another table.
+export async function openLink() {
+  const deal = linkedDeal();
+  if (deal) history.replaceState(null, "", addressOf(await openNew(deal)));
 }
 
 // ---- The daily deal
@@ -248,7 +250,8 @@ export function dailyPanel() {
   const link = (page, label, id) => h("a", { class: "button", id, href: `${page}.html?table=${kept.table}` }, label);
   const play = h("button", { type: "button", id: "daily", onclick: async () => {
     try {
-      const table = await openDeal(request);
+      const table = await openTable(request);
+      location.assign(addressOf(table));
       keepDeal({ number, table, points: null, par: null, blunders: null });
     } catch (error) {
       problem.hidden = false;

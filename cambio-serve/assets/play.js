@@ -7,10 +7,11 @@ import { Guide } from "./guide.js";
 import { POINTS, resultsOf, sentenceOf } from "./result.js";
 import { sounds } from "./sounds.js";
 import { choiceOf, nameOf, prompt, story } from "./story.js";
-import { endButtons } from "./links.js";
+import { endButtons, openLink } from "./links.js";
 import { ask, at, follow, openTable, requestOf, save } from "./transport.js";
 
 const main = document.getElementById("main");
+const trouble = await openLink().catch((error) => error);
 const asked = new URLSearchParams(location.search);
 const number = asked.get("table");
 const path = (what) => at(number, what);
@@ -551,7 +552,8 @@ for (const type of ["pointerdown", "focusin"]) stage.addEventListener(type, () =
 guide?.element.addEventListener("click", ({ target }) => { if (!target.closest("button")) fold(); });
 
 // After a lost connection the whole current state arrives again.
-follow(number, {
+if (trouble) gone("This link opens no table", trouble.message);
+else follow(number, {
   hello: begin,
   step(step) { queue.push(step); play(); },
   busy(take) {

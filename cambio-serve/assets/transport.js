@@ -32,7 +32,7 @@ export function openTable(request) {
 }
 globalThis.addEventListener?.("pageshow", ({ persisted }) => { if (persisted) opened = null; });
 
-async function openNew(request) {
+export async function openNew(request) {
   const table = Math.max(numbers().at(-1) ?? 0, remembered("last")) + 1;
   const { kept } = JSON.parse(await send(at(table, "open"), JSON.stringify({ request })));
   remember("last", table);

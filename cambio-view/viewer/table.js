@@ -109,14 +109,15 @@ export class Board {
       scrollHeight <= clientHeight + 1 && scrollWidth <= clientWidth + 1);
   }
 
-  // Gives the cards the largest widths with which the table fits, and chooses the number of rows of a seat.
+  // Gives the cards the largest widths with which the table fits, and chooses the number of rows of a seat. The boxes of seats have the
+  // same size without cards, and are measured faster.
   enlarge() {
+    this.root.classList.add("measured");
     const set = (name, width) => this.root.style.setProperty(name, `${width}px`);
     const fitsWith = (set, width) => { set(width); return this.fits(); };
-    // The largest width in pixels for which the table fits. Each try takes some milliseconds. On a wide table,
-    // the largest width often fits.
+    // The largest width in pixels for which the table fits. Each try takes a millisecond or two, and the highest often fits.
     const largest = (low, high, set) => {
-      if (this.isWide && fitsWith(set, high)) return high;
+      if (fitsWith(set, high)) return high;
       while (high - low > 0.5) {
         const width = (low + high) / 2;
         if (fitsWith(set, width)) low = width;
@@ -129,6 +130,7 @@ export class Board {
     const setBoth = (width) => { set("--u", width); set("--v", factor * width); };
     const setOwn = (width) => set("--v", width);
     const own = this.hand < ROW[Number(this.isWide)] ? [1] : [1, 2];
+    const seat = this.seats.get(this.me).box;
     let best = { size: 0, room: [1, 1] };
     const ways = [1, 0].flatMap((spare) => [1, 2].flatMap((rows) => own.map((one) => [spare, rows, one])));
     for (const [spare, rows, ownRows] of ways) {
@@ -138,7 +140,10 @@ export class Board {
       this.line();
       // A way with a size up to this one would not be chosen, so its searches begin there.
       const size = best.size / (spare < best.room[1] ? ROOMY : 1);
-      const most = Math.min(OWN_LARGEST, this.root.clientWidth / Math.ceil((this.hand + 1) / ownRows));
+      // The seat at the bottom has the width of its columns, and the same gaps with all widths of a card.
+      const columns = Math.ceil((this.hand + 1) / ownRows);
+      setOwn(0);
+      const most = Math.min(OWN_LARGEST, (this.own.clientWidth - seat.offsetWidth) / columns);
       const [least, high] = [Math.max(SMALLEST, Math.sqrt(size / most)), Math.min(LARGEST, most / factor)];
       if (best.size && (least >= high || !fitsWith(setBoth, least))) continue;
       const width = largest(least, high, setBoth);
@@ -153,6 +158,7 @@ export class Board {
     this.line();
     this.root.classList.toggle("centred", best.room[1] > 0);
     if (!this.fits()) this.root.classList.remove("centred");
+    this.root.classList.remove("measured");
   }
 
   place(name) {
