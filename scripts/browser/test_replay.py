@@ -362,7 +362,7 @@ class TestServer(ReplayChecks):
         shoot = lambda name: page.wait_for_timeout(1800) or page.screenshot(path=Path(os.environ["CAMBIO_PICTURES"], f"{name}.png"))
         page = self.open("", "#deal")
         shoot("start")
-        page.evaluate("(async () => (await import(new URL('assets/guide.js', document.baseURI))).openLesson(2))()")
+        page.evaluate("() => { import(new URL('assets/guide.js', document.baseURI)).then(({ openLesson }) => openLesson(2)); }")
         page.wait_for_selector(".pointed")
         shoot("lesson")
         for width, scheme, name, other in [(1280, "light", "table", "result"), (400, "dark", "table-dark", "snap")]:

@@ -76,7 +76,7 @@ class TableChecks(Checks):
         """On a phone, a tap answers the question of a lesson, also after the end of the round."""
         page = self.open("", "#deal", width=360, height=740, has_touch=True)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
-        page.evaluate("(async () => (await import(new URL('assets/guide.js', document.baseURI))).openLesson(3))()")
+        page.evaluate("() => { import(new URL('assets/guide.js', document.baseURI)).then(({ openLesson }) => openLesson(3)); }")
         page.wait_for_selector(".pointed")
         while page.text_content(".guide b") != "One question":
             heading, before = page.text_content(".guide b"), page.text_content(".guide p")
