@@ -143,8 +143,8 @@ function checksum(parts) {
 }
 
 // The request to open the table of a link; null if the fragment has no deal. A link that a person wrote has no checksum.
-function linkedDeal(hash = location.hash) {
-  const asked = new URLSearchParams(hash.slice(1));
+function linkedDeal() {
+  const asked = new URLSearchParams(location.hash.slice(1));
   if (!asked.has("deal")) return null;
   if (asked.has("sum") && asked.get("sum") !== checksum([...asked].filter(([name]) => name !== "sum"))) throw new Error(DAMAGED);
   return { rules: asked.get("deal"), seed: asked.get("seed"), opponents: asked.getAll("with"), seat: asked.get("seat") ?? "a", one_round: asked.has("round"), notes: true, practice: false };

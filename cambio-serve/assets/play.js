@@ -11,6 +11,8 @@ import { endButtons, openLink } from "./links.js";
 import { ask, at, follow, openTable, requestOf, save } from "./transport.js";
 
 const main = document.getElementById("main");
+// A link can be pasted over a damaged one.
+addEventListener("hashchange", () => { if (location.hash.startsWith("#deal=")) location.reload(); });
 const trouble = await openLink().catch((error) => error);
 const asked = new URLSearchParams(location.search);
 const number = asked.get("table");
@@ -471,7 +473,7 @@ async function hint() {
   hintButton.disabled = false;
 }
 
-const gone = (heading, text, ...actions) => main.replaceChildren(h("div", { class: "page" }, h("h1", {}, heading), h("p", { class: "trouble" }, text), h("p", { class: "row" }, ...actions, h("a", { class: actions.length ? "button" : "button primary", href: "./" }, "Play another match"))));
+const gone = (heading, text, ...actions) => main.replaceChildren(h("div", { class: "page" }, h("h1", {}, heading), h("p", { class: "trouble", role: "alert" }, text), h("p", { class: "row" }, ...actions, h("a", { class: actions.length ? "button" : "button primary", href: "./" }, "Play another match"))));
 
 // Ends the match after a confirmation.
 function leave() {

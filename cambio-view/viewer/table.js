@@ -140,15 +140,15 @@ export class Board {
       this.line();
       // A way with a size up to this one would not be chosen, so its searches begin there.
       const size = best.size / (spare < best.room[1] ? ROOMY : 1);
-      // The seat at the bottom has the width of its columns, and the same gaps with all widths of a card.
-      const columns = Math.ceil((this.hand + 1) / ownRows);
-      setOwn(0);
-      const most = Math.min(OWN_LARGEST, (this.own.clientWidth - seat.offsetWidth) / columns);
+      // The seat at the bottom has the width of its columns, and the same gaps with all widths of a card. Its box is largest
+      // beside small cards.
+      setBoth(0);
+      const most = Math.min(OWN_LARGEST, (this.own.clientWidth - seat.offsetWidth) / Math.ceil((this.hand + 1) / ownRows));
       const [least, high] = [Math.max(SMALLEST, Math.sqrt(size / most)), Math.min(LARGEST, most / factor)];
       if (best.size && (least >= high || !fitsWith(setBoth, least))) continue;
       const width = largest(least, high, setBoth);
-      const low = Math.max(factor * width, size / width ** 2);
-      if (best.size && (low >= most || !fitsWith(setOwn, low))) continue;
+      const low = Math.max(Math.min(most, factor * width), size / width ** 2);
+      if (best.size && (low > most || !fitsWith(setOwn, low))) continue;
       const own = largest(low, most, setOwn);
       best = { rows: this.rows, room: this.room, width, own, size: width ** 2 * own };
     }

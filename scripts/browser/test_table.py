@@ -213,6 +213,11 @@ class TableChecks(Checks):
             assert size > (23 if seats > 4 or height < 400 else 40), (
                 f"the cards have {size} px at {width}×{height} with {seats} seats"
             )
+            # The sizes depend on the window alone.
+            for window in [(1600, 1000), (320, 420), (width, height)]:
+                page.set_viewport_size(dict(zip(("width", "height"), window, strict=True)))
+                page.wait_for_timeout(100)
+            assert page.evaluate(SIZES)[0] == size, f"other cards after a resize at {width}×{height} with {seats} seats"
             assert not covered, f"cards overlap at {width}×{height} with {seats} seats: {covered}"
             assert not outside, f"outside the window at {width}×{height} with {seats} seats: {outside}"
             cut = page.evaluate(
