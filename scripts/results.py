@@ -5,7 +5,6 @@
     scripts/results.py --check               fail if a page does not match the stored files
     scripts/results.py --list                list the runs
     scripts/results.py --play NAME...        play these runs, store their summaries, generate the pages
-    scripts/results.py --confirm OLD...      check that the present program plays the same rows as these older programs
     scripts/results.py --rows DIR            play the first rows of the runs, for an archive
 
 The template of a page is `book/results/PAGE.md`: a block of TOML between two lines `+++`, which declares runs, and Markdown
@@ -13,9 +12,6 @@ with directives such as `{{ matrix run=ladder }}`. The output files of a run tha
 `book/results/data/RUN`, together with `facts.json`: the command, date, revision, machine and the SHA-256 of each file, and of each
 program and file that the run depends on. If one of these changes, `--check` fails until the run is played again. The pages and plots
 in `book/src/results` are generated from these files. Only a changed plot needs matplotlib.
-
-`--confirm OLD...` plays the first deals of each run that a program OLD has made, with OLD and with the present program. If all
-rows are the same, the page says so, with the present revision. Otherwise the run must be played again.
 
 `--rows DIR` plays the first deals of each run into DIR/RUN, for the archive of a release: at most 2,000, and those that one core
 plays in a minute. Row i of a run does not depend on the number of deals.
@@ -51,8 +47,6 @@ PAGES = ROOT / "book/src/results"
 
 # What a reader has time for: pages of results, and their words with all tables.
 MAX_PAGES, MAX_WORDS = 9, 13_000
-# The number of deals that `--confirm` plays.
-CONFIRMED_DEALS = 20
 
 
 class Wrong(Exception):
@@ -225,53 +219,14 @@ def play(run, args, cambio):
         keep(run, out, seconds, program(cambio), args)
 
 
-def play_first(cambio, run, deals, out):
-    """Plays the first deals of the experiment of a run."""
-    command = [cambio, "run", run.experiment, "--out", out, "--deals", str(deals), "--quiet"]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-
-
-def confirm(runs, olds, cambio):
-    """Plays the first deals of each run with the older program that made it and with the present one. Stores in the facts of a run
-    that the rows are the same, and returns messages about runs with other rows."""
-    for binary in olds:
-        if not binary.is_file():
-            raise Wrong(f"--confirm needs programs, but {binary} does not exist")
-    now, made_by = program(cambio), {program(old)["revision"]: old for old in olds}
-    if now["uncommitted_changes"]:
-        raise Wrong(f"{cambio} was built with uncommitted changes; commit them and build it again")
-    for revision in made_by.keys() - {run.facts["revision"] for run in runs.values() if run.facts}:
-        raise Wrong(f"no run was made by revision {revision[:12]}; --list shows the revisions")
-    flaws, confirmed = [], 0
-    for run in runs.values():
-        old = made_by.get((run.facts or {}).get("revision"))
-        if old is None or not run.experiment or not run.command.startswith("cambio run "):
-            continue
-        print(f"{run.name}: {CONFIRMED_DEALS} deals", file=sys.stderr)
-        with tempfile.TemporaryDirectory() as folder:
-            rows = []
-            for number, binary in enumerate((old, cambio)):
-                out = Path(folder) / str(number)
-                play_first(binary, run, CONFIRMED_DEALS, out)
-                rows.append([(out / file).read_bytes() for file in ("matches.csv", "rounds.csv", "players.csv")])
-        run.facts.pop("confirmed", None)
-        if rows[0] == rows[1]:
-            confirmed += 1
-            run.facts["confirmed"] = {"revision": now["revision"], "deals": CONFIRMED_DEALS}
-        else:
-            flaws.append(f"revision {now['revision'][:12]} plays other rows in the run {run.name}; play the run again")
-        run.write_facts()
-    print(f"{confirmed} runs have the same rows, {len(flaws)} have other rows", file=sys.stderr)
-    return flaws
-
-
 def archive(runs, folder, cambio):
     """Plays the first deals of each run into a folder of its own: at most 2,000, and as many as one core plays in a minute."""
     for run in runs.values():
         if run.command.startswith("cambio run ") and "deals" in run.facts:
             deals = min(run.facts["deals"], 2_000, max(1, int(60 * run.facts["deals"] / run.facts["core_seconds"])))
             print(f"{run.name}: {deals} of {run.facts['deals']} deals", file=sys.stderr)
-            play_first(cambio, run, deals, folder / run.name)
+            command = [cambio, "run", run.experiment, "--out", folder / run.name, "--deals", str(deals), "--quiet"]
+            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 def keep(run, out, seconds, made_by, args):
@@ -785,9 +740,6 @@ class Page:
             changed = " with uncommitted changes" if facts["uncommitted_changes"] else ""
             made_by = f"cambio {facts['version']}, revision `{facts['revision'][:12]}`{changed}"
             said = [f"date: {facts['date']}", f"program: {made_by}, {facts['compiler'].split(' (')[0]}"]
-            if "confirmed" in facts:
-                same = facts["confirmed"]
-                said.append(f"revision `{same['revision'][:12]}` plays the same rows (checked for the first {same['deals']} deals)")
             said.append(f"machine: {facts['machine']}" + (f"; {facts['note']}" if "note" in facts else ""))
             if "matches" in facts:
                 said.append(f"size: {facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
@@ -840,7 +792,6 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--play", nargs="+", metavar="NAME", default=[])
-    parser.add_argument("--confirm", nargs="+", metavar="OLD", default=[])
     parser.add_argument("--rows", metavar="DIR")
     parser.add_argument("--from", dest="from_folder", metavar="DIR")
     parser.add_argument("--cambio", metavar="PATH")
@@ -859,8 +810,7 @@ def main():
         for name in args.play:
             if name not in runs:
                 raise Wrong(f"there is no run {name}; --list shows all runs")
-        differing = []
-        if args.play or args.confirm or args.rows:
+        if args.play or args.rows:
             if not args.cambio:
                 subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
             cambio = Path(args.cambio or target() / "release/cambio").resolve()
@@ -868,8 +818,6 @@ def main():
                 play(runs[name], args, cambio)
             if args.rows:
                 archive(runs, Path(args.rows).resolve(), cambio)
-            if args.confirm:
-                differing = confirm(runs, [Path(old).resolve() for old in args.confirm], cambio)
         files = {}
         for page in pages:
             files |= page.make(runs)
@@ -877,7 +825,7 @@ def main():
             for path, text in files.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
-        flaws = differing + check(pages, runs, files)
+        flaws = check(pages, runs, files)
     except Wrong as error:
         flaws = [str(error)]
     for flaw in flaws:
