@@ -34,8 +34,9 @@ globalThis.addEventListener?.("pageshow", ({ persisted }) => { if (persisted) op
 
 export async function openNew(request) {
   const table = Math.max(numbers().at(-1) ?? 0, remembered("last")) + 1;
-  const { kept } = JSON.parse(await send(at(table, "open"), JSON.stringify({ request })));
+  // Before the answer, so that a table that another tab opens at the same time has another number.
   remember("last", table);
+  const { kept } = JSON.parse(await send(at(table, "open"), JSON.stringify({ request })));
   if (!store(table, kept)) {
     throw new Error("this browser cannot store the match: allow this site to store data, or remove tables");
   }

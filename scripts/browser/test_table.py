@@ -121,6 +121,16 @@ class TableChecks(Checks):
         one.reload()
         Person(one, 0).wait()
 
+    def test_two_links_at_once(self):
+        """Links that are opened at the same time lead to different tables."""
+        one = self.page()
+        other = one.context.new_page()
+        for page, seed in [(one, 1), (other, 2)]:
+            page.goto(f"{self.address}play.html#deal=classic&seed={seed}&with=greedy", wait_until="commit")
+        for page in (one, other):
+            page.wait_for_url("**/play.html?table=*")
+        assert one.url != other.url
+
     def test_hints_and_taking_back(self):
         page, person = self.table("classic", ["greedy", "heuristic"], seed=3)
         person.draw()
