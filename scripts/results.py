@@ -105,9 +105,6 @@ class Run:
         with open(self.folder / file, newline="", encoding="utf-8") as text:
             return list(csv.DictReader(text))
 
-    def write_facts(self):
-        (self.folder / "facts.json").write_text(json.dumps(self.facts, indent=1) + "\n")
-
     def text(self, file):
         return (self.folder / file).read_text(encoding="utf-8")
 
@@ -266,7 +263,7 @@ def keep(run, out, seconds, made_by, args):
     facts["inputs"] = run.inputs()
     facts["files"] = digests
     run.facts = facts
-    run.write_facts()
+    (run.folder / "facts.json").write_text(json.dumps(facts, indent=1) + "\n")
 
 
 # -------------------------------------------------------------------------------------------------------------- tables
