@@ -3,7 +3,7 @@ import { face, picture } from "./cards.js";
 import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, quick, REACTIONS, remember, remembered, RULES, rulesName } from "./common.js";
 import { deck, steps } from "./deck.js";
 import { isLesson, openLesson } from "./guide.js";
-import { dailyPanel } from "./links.js";
+import { dailyPanel, isLink } from "./links.js";
 import { ask, at, openTable, openTables } from "./transport.js";
 
 const main = document.getElementById("main");
@@ -168,7 +168,6 @@ function tables(open) {
 
 const failed = (error) => main.replaceChildren(h("p", { class: "trouble", role: "alert" }, error.message), h("p", {}, h("a", { class: "button primary", href: "./" }, "Go to the start page")));
 // The page of a table opens links to deals, also those that are pasted into the address of this page.
-const isLink = () => location.hash.startsWith("#deal=");
 const follow = () => location.replace(`play.html${location.hash}`);
 addEventListener("hashchange", () => { if (isLink()) follow(); });
 if (isLink()) follow();

@@ -142,10 +142,12 @@ function checksum(parts) {
   return bytes.reduce((sum, byte) => Math.imul(sum ^ byte, 0x01000193) >>> 0, 0x811c9dc5).toString(36);
 }
 
-// The request to open the table of a link; null if the fragment has no deal. A link that a person wrote has no checksum.
+// Whether the address of this page is a link to a deal.
+export const isLink = () => new URLSearchParams(location.hash.slice(1)).has("deal");
+
+// The request to open the table of a link. A link that a person wrote has no checksum.
 function linkedDeal() {
   const asked = new URLSearchParams(location.hash.slice(1));
-  if (!asked.has("deal")) return null;
   if (asked.has("sum") && asked.get("sum") !== checksum([...asked].filter(([name]) => name !== "sum"))) throw new Error(DAMAGED);
   return { rules: asked.get("deal"), seed: asked.get("seed"), opponents: asked.getAll("with"), seat: asked.get("seat") ?? "a", one_round: asked.has("round"), notes: true, practice: false };
 }
@@ -155,8 +157,7 @@ const addressOf = (table) => `play.html?table=${table}${remembered("guided") ? "
 // Opens the deal of this page's address, if it has one. The address of the table takes its place, so that *Back* and a reload do not
 // open another table.
 export async function openLink() {
-  const deal = linkedDeal();
-  if (deal) history.replaceState(null, "", addressOf(await openNew(deal)));
+  if (isLink()) history.replaceState(null, "", addressOf(await openNew(linkedDeal())));
 }
 
 // ---- The daily deal

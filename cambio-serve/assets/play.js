@@ -7,12 +7,12 @@ import { Guide } from "./guide.js";
 import { POINTS, resultsOf, sentenceOf } from "./result.js";
 import { sounds } from "./sounds.js";
 import { choiceOf, nameOf, prompt, story } from "./story.js";
-import { endButtons, openLink } from "./links.js";
+import { endButtons, isLink, openLink } from "./links.js";
 import { ask, at, follow, openTable, requestOf, save } from "./transport.js";
 
 const main = document.getElementById("main");
 // A link can be pasted over a damaged one.
-addEventListener("hashchange", () => { if (location.hash.startsWith("#deal=")) location.reload(); });
+addEventListener("hashchange", () => { if (isLink()) location.reload(); });
 const trouble = await openLink().catch((error) => error);
 const asked = new URLSearchParams(location.search);
 const number = asked.get("table");

@@ -156,6 +156,7 @@ class TestSite(Checks):
             links[name] = copied()
         line = links["Copy the result"].split(". ")[0]
         assert re.fullmatch(r"Cambio #\d+: −?\d+ points?, par −?\d+, \d+ blunders?", line)
+        assert len(links["Share the replay"]) < 8000
         go(page, self.address, "#daily-deal")
         assert line in page.text_content("#daily-deal")
         assert page.locator(".days li").last.text_content() == re.search(r": (\S+)", line)[1]
@@ -182,11 +183,11 @@ class TestSite(Checks):
         assert page.text_content("h1") == title, "the match is lost when the page is reloaded"
         self.is_well(page, "a match from a link")
         # Links that a program has cut.
-        for cut in ["watch.html#match=abc", links["Challenge a friend"][:-3], "#deal=classic&sum=1"]:
+        for cut in ["watch.html#match=abc", links["Challenge a friend"][:-3], "#sum=1&deal=classic"]:
             page = self.open(cut, ".trouble")
             assert "damaged" in page.text_content(".trouble")
         # The right link is pasted over the damaged one.
-        page.evaluate("(link) => { location.hash = new URL(link).hash; }", links["Challenge a friend"])
+        page.evaluate(paste, links["Challenge a friend"])
         page.wait_for_url("**/play.html?table=1&guide")
 
     def test_a_published_run(self):
