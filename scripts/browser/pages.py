@@ -72,6 +72,13 @@ def click(page, button, selector, **how):
     page.wait_for_selector(selector, **how)
 
 
+def open_lesson(page, number):
+    """Opens a lesson from the start page. Does not wait for it, because the page is left on the way."""
+    page.evaluate(
+        "(number) => { import(new URL('assets/guide.js', document.baseURI)).then(({ openLesson }) => openLesson(number)); }", number
+    )
+
+
 def press(page, key, expression):
     """Presses a key, and waits until an expression is true."""
     page.keyboard.press(key)

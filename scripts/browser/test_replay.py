@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pages import ASK, CAMBIO, LEVELS, LOWEST, Checks, Person, at_decision, click, go, press, reload, titled, until
+from pages import ASK, CAMBIO, LEVELS, LOWEST, Checks, Person, at_decision, click, go, open_lesson, press, reload, titled, until
 
 
 class ReplayChecks(Checks):
@@ -362,7 +362,7 @@ class TestServer(ReplayChecks):
         shoot = lambda name: page.wait_for_timeout(1800) or page.screenshot(path=Path(os.environ["CAMBIO_PICTURES"], f"{name}.png"))
         page = self.open("", "#deal")
         shoot("start")
-        page.evaluate("() => { import(new URL('assets/guide.js', document.baseURI)).then(({ openLesson }) => openLesson(2)); }")
+        open_lesson(page, 2)
         page.wait_for_selector(".pointed")
         shoot("lesson")
         for width, scheme, name, other in [(1280, "light", "table", "result"), (400, "dark", "table-dark", "snap")]:

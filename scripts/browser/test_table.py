@@ -2,7 +2,7 @@
 
 import json
 
-from pages import HOLDS, LOOK, RECORD, SIZES, Checks, Person, click, go, press, reload, until
+from pages import HOLDS, LOOK, RECORD, SIZES, Checks, Person, click, go, open_lesson, press, reload, until
 
 PRESETS = ["original", "original-b", "original-c", "original-d", "faessler", "classic"]
 
@@ -76,7 +76,7 @@ class TableChecks(Checks):
         """On a phone, a tap answers the question of a lesson, also after the end of the round."""
         page = self.open("", "#deal", width=360, height=740, has_touch=True)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
-        page.evaluate("() => { import(new URL('assets/guide.js', document.baseURI)).then(({ openLesson }) => openLesson(3)); }")
+        open_lesson(page, 3)
         page.wait_for_selector(".pointed")
         while page.text_content(".guide b") != "One question":
             heading, before = page.text_content(".guide b"), page.text_content(".guide p")
@@ -224,8 +224,8 @@ class TableChecks(Checks):
                 f"the cards have {size} px at {width}×{height} with {seats} seats"
             )
             # The sizes depend on the window alone.
-            for window in [(1600, 1000), (320, 420), (width, height)]:
-                page.set_viewport_size(dict(zip(("width", "height"), window, strict=True)))
+            for other_width, other_height in [(1600, 1000), (320, 420), (width, height)]:
+                page.set_viewport_size({"width": other_width, "height": other_height})
                 page.wait_for_timeout(100)
             assert page.evaluate(SIZES)[0] == size, f"other cards after a resize at {width}×{height} with {seats} seats"
             assert not covered, f"cards overlap at {width}×{height} with {seats} seats: {covered}"
