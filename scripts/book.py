@@ -242,8 +242,8 @@ def run(pages):
         tools = Path(folder)
         (tools / "cambio").symlink_to(program.resolve())
         # Replace `cargo run --release --` by the program. Examples run in the dev profile with the features of the whole workspace,
-        # because the tests have already built them so.
-        cargo = f'"{shutil.which("cargo")}"'
+        # because the tests have already built them so; and with the configuration of the repository, outside of which the commands run.
+        cargo = f'"{shutil.which("cargo")}" --config "{ROOT}/.cargo/config.toml"'
         (tools / "cargo").write_text(
             f"""#!/bin/sh
 case "$1 $2 $3" in

@@ -58,6 +58,9 @@ export function notice(text, label, act) {
   document.body.append(box);
 }
 
+// A promise that is kept after a number of milliseconds.
+export const wait = (time) => new Promise((done) => setTimeout(done, time));
+
 // ---- What this browser stores
 
 // The values of all visits by key. Empty if this browser blocks them.

@@ -1,7 +1,7 @@
 // The page of a table. It shows only what its seat may know.
 import { capital, cardInWords, cardName, front, inUnit, minus, withNames } from "./cards.js";
 import { Board } from "./table.js";
-import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName } from "./common.js";
+import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName, wait } from "./common.js";
 import { deck } from "./deck.js";
 import { Guide } from "./guide.js";
 import { POINTS, resultsOf, sentenceOf } from "./result.js";
@@ -160,7 +160,6 @@ function write(lines) {
   return stories;
 }
 
-const wait = (time) => new Promise((done) => setTimeout(done, time));
 
 // Groups the moves of a step: two cards that change places move together, all others one after the other.
 function flights(moves) {

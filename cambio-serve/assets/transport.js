@@ -1,6 +1,6 @@
 // The connection of the pages to the program that plays: the server `cambio serve`, or on a page without a server a worker that runs
 // the program in the browser. Both answer the same requests and may forget a table: this browser keeps it and opens it again.
-import { notice, parsed, remember, remembered, storage } from "./common.js";
+import { notice, parsed, remember, remembered, storage, wait } from "./common.js";
 
 // Whether a server has sent this page. `scripts/website.py` marks the pages that need no server.
 export const isServer = !document.querySelector('meta[name="engine"][content="worker"]');
@@ -32,14 +32,17 @@ export function openTable(request) {
 }
 globalThis.addEventListener?.("pageshow", ({ persisted }) => { if (persisted) opened = null; });
 
+// Whether no other tab takes this number at the same time, which this tab may not see yet in what is stored.
+const isFree = (table) => !navigator.locks || new Promise((answer) => {
+  navigator.locks.request(`new ${table}`, { ifAvailable: true }, (lock) => { answer(lock); return lock && wait(GRACE); });
+});
+
 export async function openNew(request) {
-  const table = Math.max(numbers().at(-1) ?? 0, remembered("last")) + 1;
-  // Before the answer, so that a table that another tab opens at the same time has another number.
+  let table = Math.max(numbers().at(-1) ?? 0, remembered("last")) + 1;
+  while (!await isFree(table)) table += 1;
   remember("last", table);
   const { kept } = JSON.parse(await send(at(table, "open"), JSON.stringify({ request })));
-  if (!store(table, kept)) {
-    throw new Error("this browser cannot store the match: allow this site to store data, or remove tables");
-  }
+  if (!store(table, kept)) throw new Error("this browser cannot store the match: allow this site to store data, or remove tables");
   return table;
 }
 
@@ -62,7 +65,7 @@ export async function follow(table, handlers) {
       if (!error.isLost) { handlers.gone(error.message); return; }
       handlers.lost();
       next = null;
-      await new Promise((done) => setTimeout(done, 1000));
+      await wait(1000);
     }
   }
 }

@@ -1,6 +1,6 @@
 """Tests the web application in a real browser, with mouse clicks and keys.
 
-    pip install pytest playwright axe-playwright-python        # and a browser, such as Debian's chromium
+    pip install pytest playwright axe-playwright-python        # and a browser: Debian's chromium-headless-shell, or chromium
     CAMBIO_BIN=target/release/cambio pytest scripts/browser [-k WORD]
 
 `.ci/run browser` installs the packages. `-k pictures` with CAMBIO_PICTURES=FOLDER writes the screenshots for the book into FOLDER.
@@ -37,7 +37,8 @@ records = true
 @pytest.fixture(scope="session")
 def browser():
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-dev-shm-usage"])
+        program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+        yield playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
 
 
 @pytest.fixture(scope="session")
