@@ -11,10 +11,12 @@ length and in the size of observations. The figures compare interfaces, not game
 from __future__ import annotations
 
 import argparse
+import platform
 import random
 import time
 from collections.abc import Callable
 from importlib import import_module
+from importlib.metadata import distributions
 from typing import Any
 
 import numpy as np
@@ -201,6 +203,11 @@ def main() -> None:
     print("| environment | a step includes | thousand steps per second |\n|---|---|---|")
     for (name, what, _), rate in zip(loops, best, strict=True):
         print(f"| {name} | {what} | {rate / 1000:,.1f} |")
+    found = {one.name.replace("_", "-"): one.version for one in distributions()}
+    shown = [
+        f"{name} {found[name]}" for name in ("cambio-game", "pettingzoo", "open-spiel", "rlcard", "pgx", "jax") if name in found
+    ]
+    print(f"\nPython {platform.python_version()}, {', '.join(shown)}.")
     for line in missing:
         print(f"omitted: {line}")
 
