@@ -596,17 +596,17 @@ def exploitability(run, options):
 
 
 def benchmarks(run, options):
-    """`benchmarks run= group=`: Criterion's median of each benchmark of a group, with its 95 % interval."""
+    """`benchmarks run= group=`: Criterion's median of each benchmark of a group; half of its 95 % interval in per cent of the median."""
     rows = []
     for row in json.loads(run.text("criterion.json")):
         if row["group"] != options["group"]:
             continue
         per = row["elements"] or 1
         median, low, high = (value / per for value in row["median"])
-        rows.append([row["function"], nanoseconds(median), f"{nanoseconds(low)} to {nanoseconds(high)}", f"{1e9 / median:,.0f}"])
+        rows.append([row["function"], nanoseconds(median), f"{50 * (high - low) / median:.1f}", f"{1e9 / median:,.0f}"])
     if not rows:
         raise Wrong(f"the benchmarks have no group {options['group']}")
-    return markdown(["benchmark", "time each", "95 %", "a second"], rows)
+    return markdown(["benchmark", "time each", "± %", "a second"], rows)
 
 
 def nanoseconds(value):
@@ -727,7 +727,7 @@ class Page:
 
     def how(self):
         """The section on reproduction: for each run the command, date, revision and machine."""
-        parts = ["## How these results were made"]
+        parts, places = ["## How these results were made"], {}
         for run in self.runs:
             facts = run.facts
             if facts is None:
@@ -736,8 +736,10 @@ class Page:
             lines = [f"**{run.name}**:", f"```sh\n{run.shown()}\n```"]
             changed = " with uncommitted changes" if facts["uncommitted_changes"] else ""
             made_by = f"cambio {facts['version']}, revision `{facts['revision'][:12]}`{changed}"
-            said = [f"date: {facts['date']}", f"program: {made_by}, {facts['compiler'].split(' (')[0]}"]
-            said.append(f"machine: {facts['machine']}" + (f"; {facts['note']}" if "note" in facts else ""))
+            place = f"program: {made_by}, {facts['compiler'].split(' (')[0]}\n- machine: {facts['machine']}"
+            place += f"; {facts['note']}" if "note" in facts else ""
+            first = places.setdefault(place, run.name)
+            said = [f"date: {facts['date']}", place if first == run.name else f"program and machine: as for {first}"]
             if "matches" in facts:
                 said.append(f"size: {facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
             for unit, name in [(" of one core", "core_seconds"), ("", "seconds")]:
