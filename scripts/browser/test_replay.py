@@ -255,6 +255,7 @@ class ReplayChecks(Checks):
         page.reload()
         assert title() == "match 11 against two and three"
 
+    @Checks.looks
     def test_records_with_strange_fields(self):
         """A record with a wrong seat of the person is shown without the person; labels of cards are plain text."""
         page = self.page()

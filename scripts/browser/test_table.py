@@ -198,6 +198,7 @@ class TableChecks(Checks):
         until(page, "!document.querySelector('.confirm')")
         person.wait()
 
+    @Checks.looks
     def test_in_the_window(self):
         """All cards are inside the table and do not overlap, and the question and the buttons are in the window."""
         sizes = [(1366, 650, 3), (1366, 650, 8), (1280, 720, 2), (1280, 800, 8), (768, 1024, 4)]
@@ -263,6 +264,7 @@ class TableChecks(Checks):
             )
             assert not covering, f"marks at {width}×{height} with {seats} seats: {covering}"
 
+    @Checks.looks
     def test_nothing_moves_in_a_round(self):
         """In whole rounds with hints and a result, the board, the bar, the person's cards, the stock and the pile stay where they are."""
         for width, height, rules, seats in [(360, 740, "classic", 3), (400, 800, "original", 8), (1280, 800, "classic", 4)]:
@@ -297,6 +299,7 @@ class TableChecks(Checks):
             moved = [place for place in places if len(place) > 2]
             assert len(places) >= 8 and not moved, f"{width}×{height} with {seats} seats: {moved}"
 
+    @Checks.looks
     def test_penalty_cards(self):
         """Cards lie in the order of their numbers, and up to four penalty cards of the person do not make the others' cards small on a phone."""
         for width, height, seats, hand in [
@@ -341,6 +344,7 @@ class TableChecks(Checks):
                 others_last, own_last = sizes[8, 0]
                 assert others_last > 0.94 * others and own_last > 34, f"{seats} seats: the widths of the cards are {sizes}"
 
+    @Checks.looks
     def test_a_result_on_a_phone(self):
         """At the end of a round, no card and no score is cut on a small screen, and the result needs at most 88 px."""
         for rules, seats in [("classic", 2), ("classic", 8), ("original", 4), ("original", 8)]:
@@ -373,6 +377,7 @@ class TableChecks(Checks):
         go(page, page.url.replace("play.html?table", "watch.html?table"), ".trouble")
         assert "in progress" in page.text_content(".trouble")
 
+    @Checks.looks
     def test_pages_at_both_widths(self):
         for width, scheme in [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]:
             page = self.page(width, scheme)

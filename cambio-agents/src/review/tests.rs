@@ -172,14 +172,14 @@ fn cost_intervals_cover_a_reference_and_find_blunders() {
 #[test]
 fn differences_in_reasons_hold_in_other_worlds() {
     let is_full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
-    let (deals, playouts) = if is_full { (60, 200) } else { (2, 120) };
+    let (deals, playouts, worlds) = if is_full { (60, 200, 1000) } else { (2, 120, 500) };
     let rules = Rules::preset("classic").unwrap().of_one_round();
     let mut found = Agreement::default();
     for deal in 0..deals {
         let setup = MatchSetup { rules, seats: 3, key: Key::new(9, deal) };
         let mut seated = ["random", "greedy", "heuristic"].map(|spec| roster().parse(spec).unwrap().make());
         let reviewer = Reviewer::new(&rules, 3, playouts);
-        let mut checker = Checker { reviewer, repetitions: 0, worlds: 1000, found: std::mem::take(&mut found) };
+        let mut checker = Checker { reviewer, repetitions: 0, worlds, found: std::mem::take(&mut found) };
         play_match(&setup, &mut seated, &mut checker).unwrap();
         found = checker.found;
     }

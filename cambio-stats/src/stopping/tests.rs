@@ -52,9 +52,8 @@ fn a_mirrored_test_has_the_mirrored_estimate() {
 #[test]
 fn stopping_does_not_bias_the_estimate() {
     let runs = crate::amount(100, 4000);
-    let mut wrong = Vec::new();
     // The hypotheses in Elo, the true share of wins, and the most clusters. Without `CAMBIO_FULL=1`, every second row runs. Most tests of wide hypotheses stop at the first look.
-    for (elo, share, most) in [
+    let rows = [
         ((0.0, 20.0), 0.50, 4000),
         ((0.0, 20.0), 0.53, 4000),
         ((0.0, 20.0), 0.515, 400),
@@ -74,10 +73,8 @@ fn stopping_does_not_bias_the_estimate() {
         ((338.0, 398.0), 0.9, 4000),
         ((150.0, 200.0), 0.72, 4000),
         ((250.0, 300.0), 0.85, 4000),
-    ]
-    .into_iter()
-    .step_by(crate::amount(2, 1))
-    {
+    ];
+    let check = |(elo, share, most): ((f64, f64), f64, u64)| {
         let means = (score_of_elo(elo.0), score_of_elo(elo.1));
         let (mut above, mut held, mut mean_held) = (0, 0, 0);
         for run in 0..runs {
@@ -104,10 +101,14 @@ fn stopping_does_not_bias_the_estimate() {
         let error = |p: f64| (p * (1.0 - p) / runs as f64).sqrt();
         let biased = (of(above) - 0.5).abs() > 0.05 + 3.5 * error(0.5);
         let uncovered = (of(held) - 0.95).abs() > 0.015 + 3.5 * error(0.05);
-        if biased || uncovered {
-            let (above, held, usual) = (of(above), of(held), of(mean_held));
-            wrong.push(format!("{elo:?} {share}: too high in {above}, covered in {held}, usual interval {usual}"));
-        }
-    }
+        let (above, held, usual) = (of(above), of(held), of(mean_held));
+        (biased || uncovered)
+            .then(|| format!("{elo:?} {share}: too high in {above}, covered in {held}, usual interval {usual}"))
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let rows = rows.into_iter().step_by(crate::amount(2, 1));
+        let checked: Vec<_> = rows.map(|row| scope.spawn(move || check(row))).collect();
+        checked.into_iter().filter_map(|row| row.join().unwrap()).collect()
+    });
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
