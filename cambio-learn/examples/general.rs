@@ -1,7 +1,7 @@
 //! Measures the general network under rule systems that it was not trained on:
-//! `cargo run --release -p cambio-learn --example general -- OUT_DIR [SYSTEMS] [DEALS]`.
+//! `cargo run --release -p cambio-learn --example general -- OUT_DIR [SYSTEMS] [DEALS] [NETWORK]`.
 //!
-//! With 0 deals it only writes the rule files of the drawn systems, `drawn-0.toml` and so on.
+//! NETWORK is the file of another general network. With 0 deals it only writes the rule files of the drawn systems, `drawn-0.toml` and so on.
 //!
 //! Forty systems are drawn at random, from another seed than the systems of the training; the others are the rule files of the benchmark
 //! and of `experiments/outside`. Writes `general.csv`, with a row for each system, number of seats and opponent, and `general.md`, which is a
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use cambio_agents::{Network, roster};
+use cambio_agents::{Network, read_network, roster};
 use cambio_core::Rules;
 use cambio_core::rules::RulesSpec;
 use cambio_exec::Executor;
@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(args.next().ok_or("the folder for the tables is missing")?);
     let mut number = |default: u64| args.next().map_or(Ok(default), |text| text.parse());
     let (systems, deals) = (number(40)?, number(2_000)?);
+    let trained = args.next().map(read_network).transpose()?;
     fs::create_dir_all(&out)?;
     if deals == 0 {
         for number in 0..systems {
@@ -53,7 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                     if rules.covers(*seats).is_err() {
                         continue;
                     }
-                    let network = Network::general(rules).ok_or("the program has no general network")?;
+                    let network = trained.as_ref().map_or_else(|| Network::general(rules), |trained| trained.under(rules));
+                    let network = network.ok_or("the network does not play these rules")?;
                     let deals = if *against == "rollout(n=100)" { deals / 10 } else { deals };
                     let found = judge(&[network], &spec, *seats, SEED + number, deals, &executor)
                         .map_err(|error| error.map_or("interrupted".to_owned(), |error| error.to_string()))?;
