@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let setting = Experiment { rules: rules.clone(), ..args.setting.experiment("match", &[""]) };
         let executor = Executor::new(1)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
         for agent in &mut agents {
-            let (spec, seconds) = equal_time(agent, ms / 1000.0, &setting, roster, &executor)?;
+            let (spec, seconds) = equal_time(agent, ms / 1000.0, &setting, roster, &executor).map_err(named)?;
             say!("{} per decision: {spec}", duration(seconds));
             *agent = spec;
         }

@@ -102,17 +102,22 @@ pub(super) fn run(args: &ReviewArgs, stored: &StoredRun, out: &Path, roster: &Ro
 /// the number of the sample.
 fn sample(stored: &StoredRun, args: &ReviewArgs) -> Result<Vec<SampledMatch>, Box<dyn std::error::Error>> {
     let begin = format!("cambio review {} {}", stored.plan.run_id(), args.sample);
-    let (mut chosen, mut number) = (BTreeMap::new(), 0);
+    let (mut chosen, mut before) = (BTreeMap::new(), 0);
     for read in stored.blocks()? {
         let (block, rows) = read?;
         for row in &rows.matches {
-            number += 1;
+            let (number, rotation) = (before + row.key.rotation as u64 + 1, row.key.rotation);
+            // A forfeited match has no record.
+            if rows.players.iter().any(|player| player.key.rotation == rotation && player.forfeit) {
+                continue;
+            }
             let hash = read_seed(&format!("{begin} {number}"))?.to_string();
-            chosen.insert(hash, (number, block.number, row.key.rotation));
+            chosen.insert(hash, (number, block.number, rotation));
             if chosen.len() as u64 > args.matches {
                 chosen.pop_last();
             }
         }
+        before += block.cell.seatings.len() as u64;
     }
     let mut chosen: Vec<_> = chosen.into_values().collect();
     if chosen.is_empty() {

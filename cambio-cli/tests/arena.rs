@@ -212,9 +212,11 @@ fn races_and_searches_print_their_results() {
         one.contains("On 50 fresh deals it averages ") && one == prints(&folder, &format!("{words} --threads 2")),
         "{one}"
     );
-    let words = "tune --agent greedy(call_at=?) --range 8..9 --deals 100 --validate 100 --quiet --out own";
+    let words = "tune --agent greedy(call_at=?) --range 8..9 --deals 100 --validate 100 --luck on --quiet --out own";
     let validated = prints(&folder, words);
     assert!(validated.contains("On 100 fresh deals it averages ") && validated.contains("difference "), "{validated}");
+    // Regression test: the interval was that of results, −0.0608 to −0.0018, although the luck was subtracted.
+    assert!(validated.contains("−0.0604 to −0.0024"), "{validated}");
 
     for (words, sentence) in [
         ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` must be a whole number"),

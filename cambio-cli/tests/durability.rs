@@ -467,6 +467,9 @@ fn an_interrupted_study_continues_in_its_folder() {
         // Other options are another study.
         let other = cambio(&folder, &format!("{words} --seed 1 --out out"));
         assert!(said(&other).contains("another study"), "{words}: {}", said(&other));
+        // Regression test: a study with more than 16 MiB of scores could not be continued.
+        let kept = fs::read_to_string(&scores).unwrap();
+        fs::write(&scores, kept.replacen('[', &format!("[{}", " ".repeat(1 << 24)), 1)).unwrap();
 
         let continued = cambio(&folder, &format!("{words} --out out"));
         let whole = cambio(&folder, &format!("{words} --out whole"));

@@ -28,7 +28,7 @@ pub enum FileError {
     #[error("cannot read {0}: {1}")]
     Unreadable(String, String),
     /// Another process has locked the folder.
-    #[error("{0} is being written by another process; wait for it, or stop it and continue with --resume")]
+    #[error("{0} is being written by another process; wait for it, or stop it")]
     Busy(String),
 }
 

@@ -54,7 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                     if rules.covers(*seats).is_err() {
                         continue;
                     }
-                    let network = trained.as_ref().map_or_else(|| Network::general(rules), |trained| trained.under(rules));
+                    let network =
+                        trained.as_ref().map_or_else(|| Network::general(rules), |trained| trained.under(rules));
                     let network = network.ok_or("the network does not play these rules")?;
                     let deals = if *against == "rollout(n=100)" { deals / 10 } else { deals };
                     let found = judge(&[network], &spec, *seats, SEED + number, deals, &executor)

@@ -63,7 +63,7 @@ async function matches(name) {
   const number = h("input", { type: "number", min: 1, max: run.of, value: 1, required: true });
   const random = h("button", { type: "button", onclick: () => { number.value = 1 + Math.floor(Math.random() * run.of); number.form.requestSubmit(); } }, "A random match");
   main.replaceChildren(h("h1", {}, `Matches of ${run.title}`), h("p", {}, h("a", { href: "runs.html" }, "All runs")),
-    h("p", { class: "facts" }, `${grouped(run.of)} matches of ${run.agents.join(", ")}; ${run.rules.join("; ")}. They are numbered in the order of matches.csv: by table, deal, lineup and rotation.`),
+    h("p", { class: "facts" }, `${grouped(run.of)} matches of ${run.agents.join(", ")}; ${run.rules.join("; ")}. They are numbered by table, deal, lineup and rotation, as in matches.csv without void deals.`),
     h("form", { class: "row", onsubmit: go }, h("label", {}, "Match number ", number), h("button", { type: "submit", class: "primary", id: "watch" }, "Watch"), random));
 }
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use cambio_agents::{Guarded, roster};
 use cambio_core::testing::{CheckScope, check_agent};
-use cambio_core::{Action, Agent, AgentError, Observation, replay};
-use cambio_sim::{AgentFault, Experiment, play_block};
+use cambio_core::{Action, Agent, AgentError, Observation, Seat, replay};
+use cambio_exec::Executor;
+use cambio_sim::{AgentFault, Experiment, FaultPolicy, RunFolder, Runner, StoredRun, play_block};
 
 /// Passes and draws until its third turn, then calls `deed`.
 struct Rogue {
@@ -20,6 +21,17 @@ impl Agent for Rogue {
         let idle = [Action::Pass, Action::End, Action::Draw, Action::Drop, Action::Skip];
         let choices = view.choices();
         Ok(idle.into_iter().find(|&action| choices.contains(action)).or(choices.nth(0)).unwrap())
+    }
+}
+
+/// Calls as soon as it may in seat a, and commits a fault in the others.
+struct Halting;
+
+impl Agent for Halting {
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        assert!(view.seat() == Seat::A, "out of ideas");
+        let choices = view.choices();
+        Ok(if choices.contains(Action::Call) { Action::Call } else { choices.nth(0).unwrap() })
     }
 }
 
@@ -59,6 +71,32 @@ fn illegal_decisions_end_the_record_of_a_fault() {
     let flaw = replay(&fault.record, &mut ()).unwrap_err();
     assert_eq!(flaw.decision, Some(fault.record.rounds[0].decisions.len()));
     assert!(flaw.what.starts_with("illegal decision `b end`; legal: b "), "{flaw}");
+}
+
+/// Regression test: the match of the next rotation was shown instead.
+#[test]
+fn a_forfeited_match_is_not_replayed_as_another() {
+    let folder = std::env::temp_dir().join(format!("cambio-forfeits-{}", std::process::id()));
+    let experiment = Experiment {
+        seed: Some(1.into()),
+        deals: 1,
+        rules: vec!["original".into()],
+        seats: vec![2],
+        agents: vec!["never-calls".into(), "rogue".into()],
+        faults: FaultPolicy::Forfeit,
+        ..Experiment::default()
+    };
+    let roster = roster().with("rogue", "Commits a fault in the second seat.", || Halting);
+    let plan = experiment.plan(&roster, Path::new(".")).unwrap();
+    let mut run = RunFolder::create(&folder, &plan).unwrap();
+    Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut run).unwrap();
+    drop(run);
+    let stored = StoredRun::open(&folder).unwrap();
+    let forfeited = stored.replay(0, 0, &roster).unwrap_err();
+    assert_eq!(forfeited, "an agent's fault ended this match, so it has no record");
+    assert_eq!(stored.replay(0, 1, &roster).unwrap().fields["rotation"], 1);
+    assert_eq!(stored.replay(0, 2, &roster).unwrap_err(), "the run has no such match");
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

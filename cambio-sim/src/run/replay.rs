@@ -2,6 +2,7 @@
 
 use cambio_agents::Roster;
 use cambio_core::Record;
+use serde_json::Value;
 
 use crate::play::play_block;
 use crate::store::StoredRun;
@@ -24,6 +25,14 @@ impl StoredRun {
         let plan = self.playable(roster).map_err(|error| error.to_string())?.with_records();
         let block = (block < plan.block_count()).then(|| plan.block(block)).ok_or_else(missing)?;
         let rows = play_block(&plan, &block).map_err(|fault| fault.what)?;
-        rows.records.into_iter().nth(rotation).ok_or_else(missing)
+        if rotation >= block.cell.seatings.len() {
+            return Err(missing());
+        }
+        // Forfeited and void matches have no record.
+        let is_of = |record: &Record| record.fields.get("rotation").and_then(Value::as_u64) == Some(rotation as u64);
+        rows.records
+            .into_iter()
+            .find(is_of)
+            .ok_or_else(|| "an agent's fault ended this match, so it has no record".to_owned())
     }
 }

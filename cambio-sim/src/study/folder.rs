@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use cambio_exec::{FileError, append_regular, build_aside, lock, read_text, write_whole};
+use cambio_exec::{FileError, append_regular, build_aside, lock, read_text, read_up_to, write_whole};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,20 +35,23 @@ impl StudyFolder {
             write_whole(&new.join(LOCK), text.as_bytes())?;
             write_whole(&new.join(JOURNAL), b"")
         });
-        let stored = match created {
-            Ok(()) => String::new(),
+        match created {
+            Ok(()) => {}
             Err(FileError::Exists(shown)) => {
                 let other = |what: &str| RunError::Other(format!("{shown} {what}; choose another --out"));
-                let Ok(stored) = read_text(&journal) else { return Err(other("already exists")) };
+                if !journal.is_file() {
+                    return Err(other("already exists"));
+                }
                 if read_text(&lock_file).ok().as_ref() != Some(&text) {
                     return Err(other("already exists with another study, or with a study of another program"));
                 }
-                stored
             }
             Err(error) => return Err(error.into()),
-        };
+        }
         let file = append_regular(&journal).map_err(RunError::unwritable(&journal))?;
         lock(path, &file)?;
+        // Only now, because another process may have written until it gave up the lock.
+        let stored = read_up_to(&journal, u64::MAX).map_err(RunError::unreadable(&journal))?;
         // If a process was killed, its last line may not be complete.
         let complete = stored.rfind('\n').map_or("", |end| &stored[..=end]);
         file.set_len(complete.len() as u64).map_err(RunError::unwritable(&journal))?;
