@@ -96,8 +96,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 
 /// Fails if the folder of an option exists. The message says how to continue.
 pub(super) fn refuse_existing(option: &str, out: &Path) -> Result<(), String> {
-    let resume =
-        if out.join("manifest.json").exists() { ", or continue its run with `cambio run --resume`" } else { "" };
+    let resume = if StoredRun::is_in(out) { ", or continue its run with `cambio run --resume`" } else { "" };
     let refuse = || Err(format!("{} already exists; choose another {option}{resume}", out.display()));
     if out.exists() { refuse() } else { Ok(()) }
 }

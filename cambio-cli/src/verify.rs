@@ -27,23 +27,15 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if cambio_report::Bench::is_in(&args.folder) {
         return crate::bench::verify(&args.folder, replay, roster);
     }
-    let is_in = |file: &str| args.folder.join(file).exists();
+    let is_other = |file: &str| !StoredRun::is_in(&args.folder) && args.folder.join(file).exists();
     let shown = args.folder.display();
-    match () {
-        () if is_in("spec.lock.json") || is_in("manifest.json") => {}
-        () if is_in("recipe.toml") => {
-            return Err(format!(
-                "{shown} is a training, which has no rows to check; `cambio learn {shown}/recipe.toml --out OTHER` repeats it"
-            )
-            .into());
-        }
-        () if is_in("study.json") => {
-            return Err(format!(
-                "{shown} is a study, which has no rows to check; its command, with another --out, repeats it"
-            )
-            .into());
-        }
-        () => {}
+    if is_other("recipe.toml") {
+        let again = format!("`cambio learn {shown}/recipe.toml --out OTHER` repeats it");
+        return Err(format!("{shown} is a training, which has no rows to check; {again}").into());
+    }
+    if is_other("study.json") {
+        let again = "its command, with another --out, repeats it";
+        return Err(format!("{shown} is a study, which has no rows to check; {again}").into());
     }
     verify_run(&args.folder, replay, roster)
 }

@@ -73,8 +73,7 @@ pub(crate) fn planned(spec: &Path, roster: &Roster) -> PyResult<PlayablePlan> {
 
 /// Plays a plan into a run folder, or continues there.
 fn play(plan: &PlayablePlan, out: &Path, executor: &Executor) -> Result<(StoredRun, Derived), PlayError> {
-    let is_begun = out.join("spec.lock.json").exists();
-    let mut folder = if is_begun { RunFolder::reopen(out, plan)? } else { RunFolder::create(out, plan)? };
+    let mut folder = if StoredRun::is_in(out) { RunFolder::reopen(out, plan)? } else { RunFolder::create(out, plan)? };
     let report = Runner::new(executor).run(plan, &mut folder)?;
     let stored = StoredRun::open(out)?;
     Run::stored(&stored, &report.derived).write(out)?;

@@ -279,7 +279,7 @@ impl Round<'_> {
             }));
         }
         let match_setup = MatchSetup { rules: *rules, seats: self.seats, key };
-        let failed = |error| StudyError::of_match(&self.agent, deal, seat, error);
+        let failed = |error| StudyError::of_match(self.agent, deal, seat, error);
         let result = play_match(&match_setup, &mut agents, &mut advantage).map_err(failed)?;
         let winners = result.ranks.iter().filter(|&&rank| rank == 1).count();
         let share = if result.ranks[seat.index()] == 1 { 1.0 / winners as f64 } else { 0.0 };

@@ -92,8 +92,7 @@ impl RunFolder {
     /// If the folder has a run of another experiment, is damaged, or cannot be written, or an agent cannot play one of its
     /// tables.
     pub fn reopen(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
-        let is_run = || ["manifest.json", "spec.lock.json"].iter().any(|name| path.join(name).exists());
-        if is_run() {
+        if StoredRun::is_in(path) {
             return RunFolder::resume(path, plan);
         }
         let here = std::env::current_dir().and_then(std::fs::canonicalize);
@@ -103,7 +102,7 @@ impl RunFolder {
         }
         match RunFolder::create(path, plan) {
             // Another process has created the folder in the meantime.
-            Err(RunError::File(FileError::Exists(_))) if is_run() => RunFolder::resume(path, plan),
+            Err(RunError::File(FileError::Exists(_))) if StoredRun::is_in(path) => RunFolder::resume(path, plan),
             created => created,
         }
     }

@@ -69,6 +69,11 @@ pub struct StoredRun {
 pub(crate) type ReadBatch<'s> = (&'s BatchEntry, Vec<Vec<u8>>);
 
 impl StoredRun {
+    /// Whether a folder has a run, perhaps a damaged one.
+    pub fn is_in(path: &Path) -> bool {
+        ["spec.lock.json", "manifest.json"].iter().any(|name| path.join(name).exists())
+    }
+
     /// Reads the experiment, the lock, the manifest and the ledger of a folder, but not its rows.
     ///
     /// # Errors
@@ -79,7 +84,7 @@ impl StoredRun {
             let text = read_up_to(&file, MOST_TEXT);
             text.map_err(RunError::unreadable(&file))
         };
-        if path.exists() && !["spec.lock.json", "manifest.json"].iter().any(|name| path.join(name).exists()) {
+        if path.exists() && !StoredRun::is_in(path) {
             return Err(RunError::Other(format!("{} is not a run folder: it has no spec.lock.json", path.display())));
         }
         let lock = read("spec.lock.json")?;
