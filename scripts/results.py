@@ -739,15 +739,16 @@ class Page:
             place = f"program: {made_by}, {facts['compiler'].split(' (')[0]}\n- machine: {facts['machine']}"
             place += f"; {facts['note']}" if "note" in facts else ""
             first = places.setdefault(place, run.name)
-            said = [f"date: {facts['date']}", place if first == run.name else f"program and machine: as for {first}"]
+            said = [facts["date"]]
             if "matches" in facts:
-                said.append(f"size: {facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
+                said.append(f"{facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
             for unit, name in [(" of one core", "core_seconds"), ("", "seconds")]:
                 if name in facts:
-                    said.append(f"time: {facts[name]:,.0f} s{unit}")
+                    said.append(f"{facts[name]:,.0f} s{unit}")
             if "run_id" in facts:
-                said.append(f"run ID: `{facts['run_id'][:12]}`")
-            lines.append("- " + "\n- ".join(said))
+                said.append(f"run ID `{facts['run_id'][:12]}`")
+            place = place if first == run.name else f"program and machine: as for {first}"
+            lines.append(f"- {'; '.join(said)}\n- {place}")
             parts.append("\n\n".join(lines))
         return "\n\n".join(parts)
 
