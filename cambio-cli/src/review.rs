@@ -121,7 +121,7 @@ fn sample(stored: &StoredRun, args: &ReviewArgs) -> Result<Vec<SampledMatch>, Bo
     }
     let mut chosen: Vec<_> = chosen.into_values().collect();
     if chosen.is_empty() {
-        return Err(format!("{} has no matches yet", stored.path.display()).into());
+        return Err(format!("{} has no matches to review yet", stored.path.display()).into());
     }
     chosen.sort_by_key(|(number, ..)| *number);
     Ok(chosen)

@@ -12,7 +12,7 @@ use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use cambio_agents::AgentSpec;
-use cambio_core::play::{AgentError, MatchError};
+use cambio_core::play::MatchError;
 use cambio_core::rng::Seed;
 use cambio_core::{Rules, Seat};
 use cambio_exec::{Executor, ExecutorError, Worker};
@@ -135,13 +135,12 @@ pub enum StudyError {
 impl StudyError {
     /// The error that ended a single round of the measured agent. A machine without resources is not a fault of the agent.
     pub(crate) fn of_match(agent: &AgentSpec, deal: u64, seat: Seat, error: MatchError) -> StudyError {
-        match &error {
-            MatchError::Failed(failure) if matches!(failure.error, AgentError::Interrupted) => {
-                PlayError::Interrupted.into()
-            }
-            MatchError::Failed(failure) if !failure.error.is_fault() => PlayError::Halted(error.to_string()).into(),
-            _ => StudyError::Round { agent: agent.to_string(), deal, seat, error },
+        if let MatchError::Failed(failure) = &error
+            && !failure.error.is_fault()
+        {
+            return PlayError::halted(&failure.error, error.to_string()).into();
         }
+        StudyError::Round { agent: agent.to_string(), deal, seat, error }
     }
 }
 

@@ -109,7 +109,12 @@ impl Candidates {
 
     /// The range of a score.
     fn support(&self) -> Support {
-        if self.measures_luck() { self.payoff.support().without_luck() } else { self.payoff.support() }
+        self.adjusted(self.payoff.support())
+    }
+
+    /// The range of a value with this range in play, once the luck is subtracted from it as it is from the scores.
+    pub(crate) fn adjusted(&self, support: Support) -> Support {
+        if self.measures_luck() { support.without_luck() } else { support }
     }
 
     /// Plays the given candidates on the given deals. Returns for each candidate its mean payoff in each deal; after an interrupt,

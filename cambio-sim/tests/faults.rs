@@ -35,17 +35,14 @@ impl Agent for Halting {
     }
 }
 
+/// One deal with the agent `rogue`.
+fn experiment() -> Experiment {
+    Experiment { seed: Some(1.into()), ..Experiment::at("original", 2, &["never-calls", "rogue"]) }
+}
+
 fn fault(deed: fn() -> Action) -> AgentFault {
-    let experiment = Experiment {
-        seed: Some(1.into()),
-        deals: 1,
-        rules: vec!["original".into()],
-        seats: vec![2],
-        agents: vec!["never-calls".into(), "rogue".into()],
-        ..Experiment::default()
-    };
     let roster = roster().with("rogue", "Commits a fault.", move || Rogue { deed });
-    let plan = experiment.plan(&roster, Path::new(".")).unwrap();
+    let plan = experiment().plan(&roster, Path::new(".")).unwrap();
     let block = plan.blocks().next().unwrap();
     *play_block(&plan, &block).unwrap_err()
 }
@@ -77,15 +74,7 @@ fn illegal_decisions_end_the_record_of_a_fault() {
 #[test]
 fn a_forfeited_match_is_not_replayed_as_another() {
     let folder = std::env::temp_dir().join(format!("cambio-forfeits-{}", std::process::id()));
-    let experiment = Experiment {
-        seed: Some(1.into()),
-        deals: 1,
-        rules: vec!["original".into()],
-        seats: vec![2],
-        agents: vec!["never-calls".into(), "rogue".into()],
-        faults: FaultPolicy::Forfeit,
-        ..Experiment::default()
-    };
+    let experiment = Experiment { faults: FaultPolicy::Forfeit, ..experiment() };
     let roster = roster().with("rogue", "Commits a fault in the second seat.", || Halting);
     let plan = experiment.plan(&roster, Path::new(".")).unwrap();
     let mut run = RunFolder::create(&folder, &plan).unwrap();

@@ -85,9 +85,15 @@ impl From<Box<AgentFault>> for PlayError {
     fn from(fault: Box<AgentFault>) -> PlayError {
         match fault.halt {
             None => PlayError::Fault(fault),
-            Some(AgentError::Interrupted) => PlayError::Interrupted,
-            Some(_) => PlayError::Halted(fault.what),
+            Some(ref error) => PlayError::halted(error, fault.what),
         }
+    }
+}
+
+impl PlayError {
+    /// The error of an agent that could not go on and is not at fault, with its message.
+    pub(crate) fn halted(error: &AgentError, what: String) -> PlayError {
+        if matches!(error, AgentError::Interrupted) { PlayError::Interrupted } else { PlayError::Halted(what) }
     }
 }
 

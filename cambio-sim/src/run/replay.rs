@@ -23,11 +23,9 @@ impl StoredRun {
     pub fn replay(&self, block: u64, rotation: usize, roster: &Roster) -> Result<Record, String> {
         let missing = || "the run has no such match".to_owned();
         let plan = self.playable(roster).map_err(|error| error.to_string())?.with_records();
-        let block = (block < plan.block_count()).then(|| plan.block(block)).ok_or_else(missing)?;
+        let block = (block < plan.block_count()).then(|| plan.block(block));
+        let block = block.filter(|block| rotation < block.cell.seatings.len()).ok_or_else(missing)?;
         let rows = play_block(&plan, &block).map_err(|fault| fault.what)?;
-        if rotation >= block.cell.seatings.len() {
-            return Err(missing());
-        }
         // Forfeited and void matches have no record.
         let is_of = |record: &Record| record.fields.get("rotation").and_then(Value::as_u64) == Some(rotation as u64);
         rows.records

@@ -35,18 +35,15 @@ impl StudyFolder {
             write_whole(&new.join(LOCK), text.as_bytes())?;
             write_whole(&new.join(JOURNAL), b"")
         });
-        match created {
-            Ok(()) => {}
-            Err(FileError::Exists(shown)) => {
-                let other = |what: &str| RunError::Other(format!("{shown} {what}; choose another --out"));
-                if !journal.is_file() {
-                    return Err(other("already exists"));
-                }
-                if read_text(&lock_file).ok().as_ref() != Some(&text) {
-                    return Err(other("already exists with another study, or with a study of another program"));
-                }
+        if let Err(error) = created {
+            let FileError::Exists(shown) = error else { return Err(error.into()) };
+            let other = |what: &str| RunError::Other(format!("{shown} {what}; choose another --out"));
+            if !journal.is_file() {
+                return Err(other("already exists"));
             }
-            Err(error) => return Err(error.into()),
+            if read_text(&lock_file).ok().as_ref() != Some(&text) {
+                return Err(other("already exists with another study, or with a study of another program"));
+            }
         }
         let file = append_regular(&journal).map_err(RunError::unwritable(&journal))?;
         lock(path, &file)?;

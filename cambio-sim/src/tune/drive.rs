@@ -271,8 +271,7 @@ impl TuningRun<'_, '_> {
         for (one, other) in scores[0].iter().zip(&scores[1]) {
             joint.add(&[1, 1], &[whole(one), whole(other)]);
         }
-        let support = self.task.payoff.support_of_difference();
-        let support = if measured.measures_luck() { support.without_luck() } else { support };
+        let support = measured.adjusted(self.task.payoff.support_of_difference());
         let (difference, _) = joint.difference(0, 1, units, support).expect("both agents played every deal");
         Ok(Some(Validation::Played(Comparison {
             deals: count,
